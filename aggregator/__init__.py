@@ -1,0 +1,1 @@
+"""Spans to observed edges: pure polars in the middle, one shell (run.py)."""

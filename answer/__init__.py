@@ -1,0 +1,1 @@
+"""Questions to grounded answers: packet, narrator, verification."""

@@ -1,0 +1,1 @@
+"""Narrators, one a file."""

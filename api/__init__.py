@@ -1,0 +1,1 @@
+"""HTTP, MCP, pages and Slack over the same services."""

@@ -1,0 +1,1 @@
+"""MCP tools, one a file: each module has TOOL."""

@@ -1,0 +1,1 @@
+"""The span log: durable hand-over to the aggregator."""

@@ -1,0 +1,1 @@
+"""Sources of spans, one a file."""

@@ -1,0 +1,1 @@
+"""Documents to claims, claims to designed edges."""

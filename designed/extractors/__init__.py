@@ -1,0 +1,1 @@
+"""Extractors of claims from text."""

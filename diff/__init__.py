@@ -1,0 +1,1 @@
+"""Designed against observed: findings that can be defended."""

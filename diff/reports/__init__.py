@@ -1,0 +1,1 @@
+"""Report formats, one a file: each module has REPORT."""

@@ -1,0 +1,1 @@
+"""Documents to passages and an index."""

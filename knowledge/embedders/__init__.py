@@ -1,0 +1,1 @@
+"""Embedders, one a file."""

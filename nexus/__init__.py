@@ -1,0 +1,1 @@
+"""Nexus: designed and observed architecture, side by side, each with its evidence."""

@@ -1,0 +1,149 @@
+"""Observed and designed edges, as every reader gets them (api.md gives the JSON)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+
+from nexus.model.claim import Claim, Via
+from nexus.model.service import Node
+
+
+class Layer(StrEnum):
+    """Which of the two layers an edge belongs to."""
+
+    OBSERVED = "observed"
+    DESIGNED = "designed"
+
+
+class Relation(StrEnum):
+    """Relation types. Orientation is dependency: who depends, on what."""
+
+    CALLS = "CALLS"
+    PUBLISHES = "PUBLISHES"
+    SUBSCRIBES = "SUBSCRIBES"
+    CALLS_OBSERVED = "CALLS_OBSERVED"
+    PUBLISHES_OBSERVED = "PUBLISHES_OBSERVED"
+    SUBSCRIBES_OBSERVED = "SUBSCRIBES_OBSERVED"
+    DELIVERS_OBSERVED = "DELIVERS_OBSERVED"
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Summary of a sketch, milliseconds. Quantiles carry the sketch's stated relative error."""
+
+    count: int
+    sum: float
+    min: float
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+    max: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """An operation pair behind an edge. `caller_operation` "(other)" is the overflow row."""
+
+    caller_operation: str
+    callee_operation: str
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exemplar:
+    """A trace that shows the edge. `outcome` is error, slowest or ordinary; ids are lower-case hex."""
+
+    outcome: str
+    trace_id: str
+    span_id: str = ""
+    duration_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceQuery:
+    """A query that finds the edge's traces in a backend; closed time range."""
+
+    backend: str
+    query: str
+    start: datetime
+    end: datetime
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """In how many independent places an edge was seen."""
+
+    instances: int
+    instance_hours: int
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedEdge:
+    """One observed edge over one range of windows; measures as in observed-edges.md section 5."""
+
+    rid: str
+    relation: Relation
+    source: Node
+    target: Node
+    infrastructure: bool = False
+    is_self: bool = False
+    calls: int = 0
+    handled: int = 0
+    messages: int = 0
+    retries: int = 0
+    errors: int = 0
+    client_errors: int = 0
+    server_errors: int = 0
+    cancelled: int = 0
+    observed: int = 0
+    adjusted_calls: float | None = None
+    adjusted_errors: float | None = None
+    sampling_known: float = 0.0
+    clock_suspect: int = 0
+    queue_unmeasured: int = 0
+    protocols: dict[str, int] = field(default_factory=dict)
+    via: dict[str, int] = field(default_factory=dict)
+    basis: dict[str, int] = field(default_factory=dict)
+    client_latency: Latency | None = None
+    server_latency: Latency | None = None
+    queue: Latency | None = None
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+    active_days: int = 0
+    support: Support = Support(0, 0)
+    source_versions: tuple[str, ...] = ()
+    target_versions: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    exemplars: tuple[Exemplar, ...] = ()
+    trace_query: TraceQuery | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeDay:
+    """An observed edge on one UTC day: what rhythm, ceasing and emergence are judged from."""
+
+    rid: str
+    day: date
+    calls: int
+    messages: int
+    errors: int
+    traces: int = 0
+    instance_hours: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DesignedEdge:
+    """What documents say about one dependency: the claims are its evidence, never empty."""
+
+    rid: str
+    relation: Relation
+    source: Node
+    target: Node
+    via: Via = Via()
+    claims: tuple[Claim, ...] = ()

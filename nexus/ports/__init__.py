@@ -1,0 +1,1 @@
+"""Seams to the outside, one Protocol a concern, five methods at most. Doubles are in `nexus.testing`."""

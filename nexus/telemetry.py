@@ -1,0 +1,1 @@
+"""All names of logs and metrics."""

@@ -1,0 +1,133 @@
+"""A whole process: data folder, database, migrations, roles."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from nexus.errors import ConfigError, InUse
+from nexus.plugins import load_plugins
+from nexus.settings import Settings
+from nexus.store.embedded import EmbeddedPostgres
+from nexus.store.migrate import migrate
+from nexus.store.pool import Database
+from nexus.wiring.runtime import Runtime
+from nexus.wiring.supervisor import supervise
+
+# Order of start. Readers of the database come before those who feed it, so that /readyz means what it says.
+ROLE_ORDER = ("api", "diff", "ingest", "aggregate", "poll", "receive", "slack")
+DATABASE_URL_FILE = "database-url"
+
+
+def known_roles() -> tuple[str, ...]:
+    """Roles that this release has, in the order of start."""
+    found = load_plugins("nexus.wiring.roles", "BUILD")
+    return tuple(sorted(found, key=lambda name: ROLE_ORDER.index(name) if name in ROLE_ORDER else len(ROLE_ORDER)))
+
+
+@contextmanager
+def data_folder(folder: Path) -> Iterator[Path]:
+    """The data folder, held by an exclusive lock. ConfigError where it cannot be written, InUse where another `up` holds it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("a+")
+    except OSError as error:
+        msg = f"the data folder {folder} cannot be used: {error.strerror}; give another with --data"
+        raise ConfigError(msg) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            msg = f"another nexus already uses the data folder {folder}; stop it or give another with --data"
+            raise InUse(msg) from error
+        yield folder
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[str]:
+    """URL of the database: the configured one, else an embedded server for as long as the context lasts."""
+    if settings.database.url is not None:
+        yield settings.database.url.get_secret_value()
+        return
+    server = EmbeddedPostgres(settings.data)
+    url = server.start()
+    marker = settings.data / DATABASE_URL_FILE
+    marker.write_text(url, encoding="utf-8")
+    try:
+        yield url
+    finally:
+        marker.unlink(missing_ok=True)
+        server.stop()
+
+
+def beside_url(settings: Settings) -> str:
+    """The database of a service that runs now (or of the configured server): for commands that work beside it.
+
+    ConfigError where neither a URL is configured nor an `up` runs on the data folder.
+    """
+    if settings.database.url is not None:
+        return settings.database.url.get_secret_value()
+    marker = settings.data / DATABASE_URL_FILE
+    try:
+        return marker.read_text(encoding="utf-8")
+    except OSError as error:
+        msg = f"no database: start `nexus up --data {settings.data}`, or set NEXUS_DATABASE__URL"
+        raise ConfigError(msg) from error
+
+
+def open_database(settings: Settings, url: str) -> Database:
+    """A pool with the configured limits."""
+    return Database(url, size=settings.database.pool_size, statement_timeout=settings.database.statement_timeout)
+
+
+@contextmanager
+def runtime_beside(settings: Settings) -> Iterator[Runtime]:
+    """A runtime for a one-shot command: the running service's database, or an embedded one started for the command."""
+    if settings.database.url is None and not (settings.data / DATABASE_URL_FILE).exists():
+        with data_folder(settings.data), database(settings) as url:
+            yield from _runtime(settings, url)
+    else:
+        yield from _runtime(settings, beside_url(settings))
+
+
+def _runtime(settings: Settings, url: str) -> Iterator[Runtime]:
+    migrate(url)
+    runtime = Runtime(settings, open_database(settings, url))
+    try:
+        yield runtime
+    finally:
+        runtime.close()
+
+
+def run_up(settings: Settings, docs: Sequence[Path], on_ready: Callable[[Runtime], None]) -> None:
+    """`nexus up`: every role on the data folder, until SIGINT or SIGTERM."""
+    with data_folder(settings.data), database(settings) as url:
+        migrate(url)
+        _serve(settings, url, known_roles(), on_ready, docs=tuple(docs), single_user=True)
+
+
+def run_serve(settings: Settings, roles: Sequence[str], on_ready: Callable[[Runtime], None]) -> None:
+    """`nexus serve`: the named roles on a database server. ConfigError on an unknown role or no database."""
+    unknown = sorted(set(roles) - set(known_roles()))
+    if unknown:
+        raise ConfigError([f"--role {name}: no such role; there are {', '.join(known_roles())}" for name in unknown])
+    if settings.database.url is None:
+        raise ConfigError("NEXUS_DATABASE__URL: `nexus serve` needs a database server; for everything on one machine use `nexus up`")
+    url = settings.database.url.get_secret_value()
+    migrate(url)
+    _serve(settings, url, [name for name in known_roles() if name in roles], on_ready)
+
+
+def _serve(
+    settings: Settings, url: str, names: Sequence[str], on_ready: Callable[[Runtime], None], *, docs: tuple[Path, ...] = (), single_user: bool = False
+) -> None:
+    runtime = Runtime(settings, open_database(settings, url), single_user=single_user, docs=docs)
+    builders = load_plugins("nexus.wiring.roles", "BUILD")
+    try:
+        roles = [role for role in (builders[name](runtime) for name in names) if role is not None]
+        asyncio.run(supervise(roles, lambda: on_ready(runtime)))
+    finally:
+        runtime.close()

@@ -1,0 +1,1 @@
+"""Providers, one service a file: each module has PROVIDE = (port, factory)."""

@@ -1,0 +1,1 @@
+"""Roles, one a file: each module has BUILD(runtime) -> Role."""

@@ -1,0 +1,92 @@
+"""The API role: HTTP, pages and MCP in the process's event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import uvicorn
+
+from api.app import build_app
+from api.context import ApiContext
+from nexus.errors import ConfigError
+from nexus.model.document import Classification
+from nexus.model.principal import Capability, Principal
+from nexus.settings.base import host_port
+from nexus.store.principal import find_principal
+from nexus.wiring.runtime import Runtime
+
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+LOCAL = Principal("local", "default", Classification.INTERNAL, frozenset({Capability.READ, Capability.INGEST, Capability.MANAGE}))
+GRACE_S = 10
+
+
+def listen(address: str, variable: str) -> socket.socket:
+    """A listening socket. ConfigError, in one line, where the port is taken or the address is not this machine's."""
+    host, port = host_port(address)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    server = socket.socket(family, socket.SOCK_STREAM)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        server.bind((host, port))
+    except OSError as error:
+        server.close()
+        msg = f"{variable}: cannot listen on {address}: {error.strerror}; choose another address"
+        raise ConfigError(msg) from error
+    server.listen(2048)
+    return server
+
+
+class ApiRole:
+    """Serves the application on one socket."""
+
+    name = "api"
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._server: uvicorn.Server | None = None
+        self._socket: socket.socket | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Bind, build the application, answer."""
+        settings = self._runtime.settings
+        self._socket = listen(settings.http.address, "NEXUS_HTTP__ADDRESS")
+        local = settings.http.local_principal if settings.http.local_principal is not None else self._runtime.single_user
+        app = build_app(
+            ApiContext(
+                services=self._runtime, now=self._runtime.clock.now, find_principal=self._find_principal,
+                local_principal=LOCAL if local else None, max_body_bytes=settings.http.max_body_bytes, local_hosts=LOCAL_HOSTS,
+            )
+        )
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=GRACE_S, server_header=False, proxy_headers=False,
+            ssl_certfile=settings.http.tls_cert, ssl_keyfile=settings.http.tls_key,
+        )
+        self._server = uvicorn.Server(config)
+        # Signals belong to the supervisor.
+        self._task = asyncio.create_task(self._server._serve([self._socket]), name="http")  # noqa: SLF001
+        while not self._server.started and not self._task.done():
+            await asyncio.sleep(0.01)
+
+    async def run(self) -> None:
+        """Serve until stopped."""
+        assert self._task is not None
+        await self._task
+
+    async def stop(self) -> None:
+        """Let requests in flight finish, within the grace time."""
+        if self._server is not None and self._task is not None:
+            self._server.should_exit = True
+            await asyncio.wait([self._task])
+        if self._socket is not None:
+            self._socket.close()
+
+    def _find_principal(self, token: str) -> Principal | None:
+        with self._runtime.database.connection() as connection:
+            return find_principal(connection, token)
+
+
+def BUILD(runtime: Runtime) -> ApiRole:  # noqa: N802  # the plugin constant of a role file
+    """The API role."""
+    return ApiRole(runtime)

@@ -1,0 +1,60 @@
+"""Run roles: start in order, stop in reverse with a deadline, one TaskGroup."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from nexus.errors import InvariantBroken
+from nexus.ports.role import Role
+
+STOP_DEADLINE_S = 30.0
+log = structlog.get_logger("nexus.supervisor")
+
+
+async def supervise(roles: Sequence[Role], on_ready: Callable[[], None]) -> None:
+    """Start every role, call `on_ready`, run until SIGINT, SIGTERM or a failure; then stop in reverse.
+
+    A role that ends by itself is a failure of the whole process: half a service that looks alive is worse than none.
+    """
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    started: list[Role] = []
+    try:
+        for role in roles:
+            started.append(role)
+            await role.start()
+        on_ready()
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_run(role, stopping), name=role.name) for role in roles]
+            await stopping.wait()
+            for role in reversed(started):
+                await _stop(role)
+            started.clear()
+            for task in tasks:
+                task.cancel()
+    finally:
+        for role in reversed(started):
+            await _stop(role)
+
+
+async def _run(role: Role, stopping: asyncio.Event) -> None:
+    await role.run()
+    if not stopping.is_set():
+        msg = f"role {role.name} ended by itself"
+        raise InvariantBroken(msg)
+
+
+async def _stop(role: Role) -> None:
+    try:
+        async with asyncio.timeout(STOP_DEADLINE_S):
+            await role.stop()
+    except TimeoutError:
+        log.error("role_did_not_stop", role=role.name, deadline_s=STOP_DEADLINE_S)
+    except Exception:  # the supervisor: one role's failure to stop must not keep the others from it
+        log.exception("role_failed_to_stop", role=role.name)

@@ -1,0 +1,67 @@
+"""Fixtures that every kind of test may use: an embedded PostgreSQL, a fresh migrated database, a fixed clock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from nexus.store.embedded import EmbeddedPostgres
+from nexus.store.migrate import migrate
+from nexus.store.pool import Database
+
+for _name in [name for name in os.environ if name.startswith("NEXUS_")]:
+    del os.environ[_name]
+
+CASES = Path(__file__).parent / "cases"
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+    """One server for the test session, with a migrated template database."""
+    server = EmbeddedPostgres(tmp_path_factory.mktemp("pg"))
+    url = server.start()
+    migrate(url)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def database_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
+    """URL of a fresh, migrated database."""
+    name = f"t{uuid4().hex}"
+    admin = postgres_server.url.replace("/nexus?", "/postgres?")
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE nexus')
+    yield postgres_server.url.replace("/nexus?", f"/{name}?")
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """A pool on a fresh database."""
+    database = Database(database_url, size=4)
+    yield database
+    database.close()
+
+
+class FixedClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, at: datetime = datetime(2026, 1, 15, 13, 0, tzinfo=UTC)) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    """The fixed clock."""
+    return FixedClock()
