@@ -1,0 +1,50 @@
+"""Reading designed edges and the registry of names. Owner of the truth: `designed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nexus.model.document import Classification
+from nexus.model.edge import DesignedEdge
+from nexus.model.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class DesignedFilter:
+    """Which designed edges. A reader sees only claims up to `clearance`, and only edges that keep at least one claim."""
+
+    tenant: str
+    clearance: Classification
+    # Document namespaces the reader may see; empty = all.
+    namespaces: tuple[str, ...] = ()
+    source: str = ""
+    target: str = ""
+    # Either end.
+    entity: str = ""
+    relation: str = ""
+    environment: str | None = None
+
+
+class DesignedReader(Protocol):
+    """Designed facts."""
+
+    def edges(self, wanted: DesignedFilter) -> list[DesignedEdge]:
+        """Designed edges with their claims, in rid order."""
+        ...
+
+    def registry(self, tenant: str) -> Registry:
+        """A snapshot of the registry: declared, accepted and unambiguous proposed names."""
+        ...
+
+    def document_revision(self, tenant: str) -> str:
+        """A hash over all documents that claims were read from; changes when any of them does."""
+        ...
+
+
+class DesignControl(Protocol):
+    """Bringing claims up to date with the documents."""
+
+    def refresh(self, tenant: str, *, force: bool = False) -> dict[str, Any]:
+        """Read changed documents, retract what they no longer say. Returns {"documents", "claims", "edges", "problems": [Problem]}."""
+        ...
