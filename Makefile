@@ -1,0 +1,55 @@
+# Everything that a newcomer or CI does. `make` prints this list.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && { echo $$p; break; }; done)
+BIN := .venv/bin
+STAMP := .venv/.installed
+HTTP ?= 127.0.0.1:8000
+OTLP_GRPC ?= 127.0.0.1:4317
+OTLP_HTTP ?= 127.0.0.1:4318
+# Corpora and captures that are not part of this repository; the eval targets measure them in place.
+SHARED_DIR ?= ../shared
+export SHARED_DIR
+
+##@ Start here
+.PHONY: help demo test install
+help: ## Print this list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
+
+demo: $(STAMP) ## Start everything, feed it documents and traces, show the drift, stay up (HTTP= OTLP_GRPC= OTLP_HTTP= move the ports)
+	@exec $(BIN)/python examples/demo/run.py --http $(HTTP) --otlp-grpc $(OTLP_GRPC) --otlp-http $(OTLP_HTTP)
+
+test: $(STAMP) ## Run the whole test suite, with everything that it needs
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+install: $(STAMP) ## Make .venv with the command .venv/bin/nexus
+
+# A stamp, not the folder: an install that broke off is taken up again.
+$(STAMP): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+##@ For contributors
+.PHONY: check lint types layers lock docs clean
+check: lint types layers test ## What CI runs: style, types, layers, tests
+
+lint: $(STAMP) ## Style
+	$(BIN)/ruff check .
+
+types: $(STAMP) ## Types
+	$(BIN)/mypy
+
+layers: $(STAMP) ## Which part may import which
+	$(BIN)/lint-imports
+
+lock: ## Take the newest versions that pyproject.toml allows into requirements.lock
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --quiet --upgrade --output-file requirements.lock
+
+clean: ## Remove the environment, caches and the demo's data
+	rm -rf .venv .nexus-demo artifacts .pytest_cache .mypy_cache .ruff_cache .hypothesis
