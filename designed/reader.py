@@ -76,7 +76,7 @@ class RawClaim:
     place: Place
     rule: str
     confidence: float
-    via: Via = Via()
+    via: Via = field(default_factory=Via)
     modality: Modality = Modality.ASSERTED
     quantities: tuple[Quantity, ...] = ()
     gateway: str = ""
