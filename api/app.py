@@ -13,8 +13,34 @@ from api.context import ApiContext
 from api.problems import ProblemResponse, problem_response
 from nexus.errors import InvariantBroken, NexusError, TooLarge
 from nexus.plugins import load_plugins
+from nexus.telemetry import HTTP_REQUESTS, HTTP_SECONDS
 
 log = structlog.get_logger("nexus.api")
+
+
+class Measured:
+    """Counts requests and their time."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = "5xx"
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = f"{message['status'] // 100}xx"
+            await send(message)
+
+        with HTTP_SECONDS.time():
+            try:
+                await self._app(scope, receive, noted)
+            finally:
+                HTTP_REQUESTS.labels(status).inc()
 
 
 class BodyLimit:
@@ -57,6 +83,7 @@ def build_app(context: ApiContext) -> FastAPI:
         app.include_router(router)
     app.add_middleware(BodyLimit, limit=context.max_body_bytes)
     app.add_middleware(Authentication, context=lambda: context)
+    app.add_middleware(Measured)
 
     @app.exception_handler(NexusError)
     async def on_error(request: Request, error: NexusError) -> ProblemResponse:
