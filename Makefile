@@ -51,5 +51,8 @@ lock: ## Take the newest versions that pyproject.toml allows into requirements.l
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --quiet --upgrade --output-file requirements.lock
 
+docs: $(STAMP) ## Make the generated reference
+	$(BIN)/python docs/generate.py
+
 clean: ## Remove the environment, caches and the demo's data
 	rm -rf .venv .nexus-demo artifacts .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,65 @@
+"""Make the generated parts of `docs/reference/`: settings, commands and metrics. `make docs` runs it; a test compares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import typer.main
+
+from nexus.cli import build
+from nexus.settings import describe_settings
+from nexus.telemetry import describe_metrics
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+def cell(text: str) -> str:
+    """Text of a table cell."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def settings() -> str:
+    """Every setting with its default."""
+    rows = [f"| `{name}` | {f'`{cell(default)}`' if default else ''} | {cell(description)} |" for name, default, description in describe_settings()]
+    head = "# Settings\n\nEnvironment variables. An unknown `NEXUS_*` name is refused. Durations are ISO 8601 (`PT15M`) or seconds.\n\n"
+    clients = "\nFor clients: `NEXUS_API_URL` (where the API is) and `NEXUS_MCP_TOKEN` (the token that they send).\n"
+    return head + "| setting | default | meaning |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n" + clients
+
+
+def metrics() -> str:
+    """Every metric."""
+    rows = [f"| `{name}` | {kind} | {cell(text)} |" for name, kind, text in describe_metrics()]
+    return "# Metrics\n\nAt `GET /metrics`, in the Prometheus text format.\n\n| metric | type | meaning |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
+
+
+def _command(path: str, command: click.Command) -> list[str]:
+    """One command: what it does, its arguments and options."""
+    lines = [f"## `nexus {path}`", "", " ".join((command.help or "").split()), ""]
+    rows = []
+    for parameter in command.params:
+        if parameter.name == "help":
+            continue
+        names = f"`{parameter.name.upper()}`" if isinstance(parameter, click.Argument) else ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+        rows.append(f"| {names} | {cell(getattr(parameter, 'help', '') or '')} |")
+    if rows:
+        lines += ["| option | meaning |", "| --- | --- |", *rows, ""]
+    return lines
+
+
+def commands() -> str:
+    """Every command with its options."""
+    group = typer.main.get_command(build())
+    lines = ["# Commands", "", "Exit codes: 0 done, 1 failed or drift found, 2 could not run, 3 undecided (`nexus diff`), 70 a bug, 75 in use, 78 configuration.", ""]
+    for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
+        below = getattr(command, "commands", None)
+        for path, leaf in [(f"{name} {sub}", found) for sub, found in sorted(below.items())] if below else [(name, command)]:
+            lines += _command(path, leaf)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+PAGES = {"settings.md": settings, "commands.md": commands, "metrics.md": metrics}
+
+if __name__ == "__main__":
+    for file, make in PAGES.items():
+        (REFERENCE / file).write_text(make(), encoding="utf-8")
