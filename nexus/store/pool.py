@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 
 import psycopg
@@ -14,6 +15,8 @@ from nexus.errors import StoreUnavailable
 
 Connection = psycopg.Connection[TupleRow]
 CONNECT_TIMEOUT_S = 5.0
+# The connection of the snapshot that the present context reads from, by pool.
+_SNAPSHOT: ContextVar[tuple[Database, Connection] | None] = ContextVar("nexus_snapshot", default=None)
 
 
 class Database:
@@ -30,13 +33,33 @@ class Database:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """One transaction on a pooled connection. StoreUnavailable when PostgreSQL does not answer."""
+        """One transaction on a pooled connection. StoreUnavailable when PostgreSQL does not answer.
+
+        Inside `snapshot()` it is a savepoint of the snapshot's transaction.
+        """
+        held = _SNAPSHOT.get()
+        if held is not None and held[0] is self:
+            with held[1].transaction():
+                yield held[1]
+            return
         try:
             with self._pool.connection() as connection:
                 yield connection
         except (PoolTimeout, psycopg.OperationalError) as error:
             msg = f"PostgreSQL does not answer: {error}".strip()
             raise StoreUnavailable(msg) from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read in this context (not in threads that it starts) sees one and the same state of the database."""
+        with self.connection() as connection:
+            if _SNAPSHOT.get() is None:
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            token = _SNAPSHOT.set((self, connection))
+            try:
+                yield
+            finally:
+                _SNAPSHOT.reset(token)
 
     def ping(self) -> None:
         """Raise StoreUnavailable unless a statement goes through."""
