@@ -75,3 +75,5 @@ class Claim:
     # The direction as drawn or written, where it differs from the dependency's.
     drawn: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
+    # Of the document. The store fills it; the diff needs it to cut a stored report to what a reader may see.
+    namespace: str = "default"

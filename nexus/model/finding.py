@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from nexus.model.claim import Via
 from nexus.model.edge import DesignedEdge, ObservedEdge
@@ -75,6 +76,8 @@ class Finding:
     designed: DesignedEdge | None = None
     observed: ObservedEdge | None = None
     undecided: bool = False
+    # What a kind adds: promises checked, rhythm, members of a group, opposite edge. JSON-able.
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
