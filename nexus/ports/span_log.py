@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 import polars as pl
 
 
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Spans of one request that were refused one by one, for one reason.
+
+    `service_*` as the resource states them (None = not stated); `request` is the request's place in the batch that was decoded
+    together, and means nothing in the log.
+    """
+
+    tenant: str
+    service_name: str | None
+    service_namespace: str | None
+    environment: str | None
+    # "trace_id", "span_id", "start_time" or "incomplete": a label of few values.
+    reason: str
+    count: int
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRejection:
+    """A rejection as the log holds it: with the minute (UTC) in which its request arrived."""
+
+    rejection: Rejection
+    minute: datetime
+
+
 class SpanLogWriter(Protocol):
     """Where receivers put spans. Thread-safe."""
 
-    def append(self, spans: pl.DataFrame, source: str) -> None:
-        """Durably append a frame of `SPAN_SCHEMA`. The return IS the acknowledgement.
+    def append(self, spans: pl.DataFrame, source: str, rejections: Sequence[Rejection] = ()) -> None:
+        """Durably append a frame of `SPAN_SCHEMA` (it may be empty), and what was refused beside it. The return IS the acknowledgement.
 
         Raises Overloaded (a queue or the log's size limit is reached) or StoreUnavailable (disk full, broker away).
         """
@@ -27,8 +56,14 @@ class SpanLogReader(Protocol):
     def read(self, position: dict[str, int], max_spans: int) -> tuple[pl.DataFrame, dict[str, int]]:
         """Up to about `max_spans` spans after `position` (`{}` = the oldest kept), and the position after them.
 
-        An empty frame means: nothing new. Corrupt stretches are skipped, counted and logged; never an exception.
+        An empty frame with the same position means: nothing new. An empty frame with another position: entries that hold
+        rejections only, or stretches that were skipped. Corrupt stretches are skipped, counted and logged; never an exception.
+        StoreUnavailable where the log cannot be read at all.
         """
+        ...
+
+    def rejected(self, start: dict[str, int], end: dict[str, int]) -> list[LoggedRejection]:
+        """The rejections of the entries between two positions of `read`: what the entries that it returned say beside their spans."""
         ...
 
     def end(self) -> dict[str, int]:
