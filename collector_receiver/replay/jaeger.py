@@ -19,7 +19,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
 from collector_receiver.replay.problems import Problems
-from collector_receiver.replay.values import SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, any_id, key_values, whole
+from collector_receiver.replay.values import SHAPE_ERRORS, SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, any_id, key_values, reason, whole
 
 NAME = "Jaeger JSON"
 KINDS = {name: getattr(Span, f"SPAN_KIND_{name.upper()}") for name in ("client", "server", "producer", "consumer", "internal")}
@@ -51,17 +51,18 @@ def read_trace(trace: dict[str, Any], problems: Problems) -> Iterator[ResourceSp
 
 def read_span(span: dict[str, Any], process: dict[str, Any] | None, problems: Problems) -> Iterator[ResourceSpans]:
     """One span with its resource."""
+    if not isinstance(process, dict):
+        problems.add("a span whose process is not in the file")
+        return
     try:
-        if not isinstance(process, dict):
-            raise BadSpan("a span whose process is not in the file")
         tags = dict(_tags(span.get("tags"), span.get("tag")))
         scope = InstrumentationScope(
             name=str(tags.get("otel.scope.name") or tags.get("otel.library.name") or ""),
             version=str(tags.get("otel.scope.version") or tags.get("otel.library.version") or ""),
         )
         yield ResourceSpans(resource=_resource(process), scope_spans=[ScopeSpans(scope=scope, spans=[_span(span, tags)])])
-    except (BadSpan, TypeError, AttributeError) as error:
-        problems.add(str(error) if isinstance(error, BadSpan) else "a span that is not shaped like one")
+    except SHAPE_ERRORS as error:
+        problems.add(reason(error))
 
 
 def _resource(process: dict[str, Any]) -> Resource:

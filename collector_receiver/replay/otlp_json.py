@@ -15,7 +15,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
 from collector_receiver.replay.problems import Problems
-from collector_receiver.replay.values import SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, any_id, unsigned, whole
+from collector_receiver.replay.values import SHAPE_ERRORS, SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, any_id, reason, unsigned, whole
 
 NAME = "OTLP JSON"
 ROOTS = ("resourceSpans", "resource_spans", "batches")
@@ -33,14 +33,18 @@ def read(document: dict[str, Any], problems: Problems) -> Iterator[ResourceSpans
         if not isinstance(item, dict):
             problems.add("a resource that is no object")
             continue
-        resource = item.get("resource") or {}
-        out = ResourceSpans(
-            resource=Resource(attributes=_attributes(resource.get("attributes"))), schema_url=str(_first(item, "schemaUrl", "schema_url") or ""),
-        )
-        for scope in _list(_first(item, *_SCOPES)):
-            if isinstance(scope, dict):
-                out.scope_spans.append(_scope(scope, problems))
-        yield out
+        try:
+            yield _resource(item, problems)
+        except SHAPE_ERRORS:
+            problems.add("a resource that is not shaped like one")
+
+
+def _resource(item: dict[str, Any], problems: Problems) -> ResourceSpans:
+    resource = item.get("resource") or {}
+    return ResourceSpans(
+        resource=Resource(attributes=_attributes(resource.get("attributes"))), schema_url=str(_first(item, "schemaUrl", "schema_url") or ""),
+        scope_spans=[_scope(scope, problems) for scope in _list(_first(item, *_SCOPES)) if isinstance(scope, dict)],
+    )
 
 
 def _scope(item: dict[str, Any], problems: Problems) -> ScopeSpans:
@@ -54,8 +58,8 @@ def _scope(item: dict[str, Any], problems: Problems) -> ScopeSpans:
     for span in _list(item.get("spans")):
         try:
             scope.spans.append(_span(span))
-        except (BadSpan, TypeError, AttributeError) as error:
-            problems.add(str(error) if isinstance(error, BadSpan) else "a span that is not shaped like one")
+        except SHAPE_ERRORS as error:
+            problems.add(reason(error))
     return scope
 
 
@@ -109,8 +113,9 @@ def _attributes(items: Any) -> list[KeyValue]:
     return [KeyValue(key=str(item.get("key", "")), value=_value(item.get("value") or {})) for item in _list(items) if isinstance(item, dict)]
 
 
-def _value(value: dict[str, Any]) -> AnyValue:
-    (name, content), *_ = value.items() if isinstance(value, dict) and value else [("", None)]
+def _value(value: Any) -> AnyValue:
+    content: Any
+    name, content = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", None)
     match name:
         case "stringValue" | "string_value":
             return AnyValue(string_value=str(content))

@@ -99,9 +99,10 @@ def _varint(file: BinaryIO) -> int | None:
 
 def _parsed(message: bytes) -> TracesData | None:
     try:
-        return TracesData.FromString(message)
+        data: TracesData = TracesData.FromString(message)
     except DecodeError:
         return None
+    return data
 
 
 def _has_spans(data: TracesData) -> bool:

@@ -61,8 +61,14 @@ def replay(path: Path, sender: Sender, *, retry_for_s: float, progress: Callable
     except InputError as error:
         report.error = str(error)
     if not report.spans and not report.error:
-        report.error = "no span that can be sent: " + report.skipped.text() if report.skipped.counts else "no spans in it"
+        report.error = _nothing(report)
     return report
+
+
+def _nothing(report: FileReport) -> str:
+    if not report.skipped.counts:
+        return "no spans in it"
+    return f"no span that can be sent: {report.skipped.text()}" if report.format else report.skipped.text()
 
 
 def _send(body: bytes, spans: int, sender: Sender, report: FileReport, retry_for_s: float) -> None:
@@ -106,6 +112,8 @@ def _why_not(start: bytes) -> str:
     columns = lines[0].split(",")
     if len(lines) > 1 and len(columns) >= _CSV_COLUMNS and len(lines[1].split(",")) == len(columns):
         names = ", ".join(column.strip() for column in columns)
+        if not any("span" in column.lower() and "id" in column.lower() for column in columns):
+            return f"CSV without span ids (columns {names}): no spans"
         if not any("kind" in column.lower() for column in columns):
             return f"CSV without span kinds and attributes (columns {names}): a caller cannot be told from a callee, nor a call from a message"
         return f"CSV (columns {names}): there is no agreed layout of spans in CSV; convert it to OTLP JSON"

@@ -40,7 +40,7 @@ class Delivered:
     attempts: int = 1
 
 
-class Retry(Exception):  # noqa: N818  # a signal inside this module
+class Retry(Exception):
     """The receiver asks to send again, after `pause_s` where it says so."""
 
     def __init__(self, reason: str, pause_s: float | None = None) -> None:

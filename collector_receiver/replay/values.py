@@ -17,6 +17,10 @@ _HEX = re.compile(r"[0-9a-fA-F]+")
 _INT64 = range(-(2**63), 2**63)
 
 
+# What the readers of formats guard each span against: wrong types anywhere in it, and nesting without end.
+SHAPE_ERRORS = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
+
+
 class BadSpan(ValueError):
     """One span that cannot be converted; the message is the reason, without the span's own values."""
 
@@ -62,6 +66,11 @@ def any_value(value: Any) -> AnyValue:
 def key_values(pairs: Iterable[tuple[str, Any]]) -> list[KeyValue]:
     """Attributes; of a key given twice the last value stays, as in every SDK."""
     return [KeyValue(key=key, value=any_value(value)) for key, value in dict(pairs).items()]
+
+
+def reason(error: BaseException) -> str:
+    """Why a span could not be converted."""
+    return str(error) if isinstance(error, BadSpan) else "a span that is not shaped like one"
 
 
 def whole(value: Any, what: str) -> int:

@@ -14,7 +14,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
 from collector_receiver.replay.problems import Problems
-from collector_receiver.replay.values import SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, hex_id, key_values, whole
+from collector_receiver.replay.values import SHAPE_ERRORS, SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, hex_id, key_values, reason, whole
 
 KINDS = {
     "CLIENT": Span.SPAN_KIND_CLIENT, "SERVER": Span.SPAN_KIND_SERVER, "PRODUCER": Span.SPAN_KIND_PRODUCER, "CONSUMER": Span.SPAN_KIND_CONSUMER,
@@ -69,8 +69,8 @@ def convert(halves: Iterable[Half], problems: Problems) -> Iterator[ResourceSpan
     for half in joined(halves):
         try:
             span = _span(half)
-        except BadSpan as error:
-            problems.add(str(error))
+        except SHAPE_ERRORS as error:
+            problems.add(reason(error))
             continue
         resource = Resource(attributes=key_values([("service.name", half.service)] if half.service else []))
         yield ResourceSpans(resource=resource, scope_spans=[ScopeSpans(spans=[span])])

@@ -12,7 +12,7 @@ from typing import Any
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
 from collector_receiver.replay.problems import Problems
-from collector_receiver.replay.values import BadSpan, whole
+from collector_receiver.replay.values import SHAPE_ERRORS, reason, whole
 from collector_receiver.replay.zipkin import Half, convert, endpoint
 
 NAME = "Zipkin v1 JSON"
@@ -39,8 +39,8 @@ def _halves(spans: Iterable[Any], problems: Problems) -> Iterator[Half]:
     for span in spans:
         try:
             yield from _sides(span)
-        except (BadSpan, TypeError, ValueError, AttributeError) as error:
-            problems.add(str(error) if isinstance(error, BadSpan) else "a span that is not shaped like one")
+        except SHAPE_ERRORS as error:
+            problems.add(reason(error))
 
 
 def _sides(span: dict[str, Any]) -> Iterator[Half]:
@@ -49,7 +49,7 @@ def _sides(span: dict[str, Any]) -> Iterator[Half]:
     binary = [(str(item.get("key", "")), item.get("value"), endpoint(item.get("endpoint"))) for item in span.get("binaryAnnotations") or []]
     times = {value: time for value, time, _ in notes if value in _CORE}
     ends = {value: end for value, _, end in notes if value in _CORE}
-    addresses = {key: end for key, value, end in binary if key in _ADDRESSES and value in {True, "true", "1", 1, "\x01", "AQ=="}}
+    addresses = {key: end for key, value, end in binary if key in _ADDRESSES and _is_true(value)}
     kinds = [kind for kind, (begin, end, _) in SIDES.items() if begin in times or end in times]
     if not kinds:
         # An address alone says which side reported.
@@ -73,6 +73,11 @@ def _sides(span: dict[str, Any]) -> Iterator[Half]:
                   if key not in addresses and (alone or not end_of or end_of.get("serviceName") == local.get("serviceName"))},
             annotations=[(time, value) for value, time, end_of in notes if value not in _CORE and (alone or end_of == local)],
         )
+
+
+def _is_true(value: Any) -> bool:
+    """Addresses are binary annotations of a true, in the spellings of several encoders."""
+    return value is True or (isinstance(value, str) and value in {"true", "1", "\x01", "AQ=="})
 
 
 def _local(kind: str, ends: dict[str, dict[str, Any]], notes: list[Any], binary: list[Any]) -> dict[str, Any]:

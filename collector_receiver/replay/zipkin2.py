@@ -8,7 +8,7 @@ from typing import Any
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
 from collector_receiver.replay.problems import Problems
-from collector_receiver.replay.values import BadSpan, whole
+from collector_receiver.replay.values import SHAPE_ERRORS, reason, whole
 from collector_receiver.replay.zipkin import Half, convert, endpoint
 
 NAME = "Zipkin v2 JSON"
@@ -37,5 +37,5 @@ def _halves(spans: Iterable[Any], problems: Problems) -> Iterator[Half]:
                 local=local, remote=endpoint(span.get("remoteEndpoint")), tags=dict(span.get("tags") or {}),
                 annotations=[(whole(note.get("timestamp") or 0, "an annotation's time"), str(note.get("value", ""))) for note in span.get("annotations") or []],
             )
-        except (BadSpan, TypeError, ValueError, AttributeError) as error:
-            problems.add(str(error) if isinstance(error, BadSpan) else "a span that is not shaped like one")
+        except SHAPE_ERRORS as error:
+            problems.add(reason(error))
