@@ -101,6 +101,8 @@ def _meaning(half: Half, tags: dict[str, Any]) -> dict[str, Any]:
             out[f"{prefix}.address"] = str(address)
         if end.get("port"):
             out[f"{prefix}.port"] = whole(end["port"], "a port")
+    if "http.path" in tags:
+        out["url.path"] = str(tags["http.path"])
     peer = str(half.remote.get("serviceName") or "")
     if half.kind in {"PRODUCER", "CONSUMER"}:
         # The remote endpoint of messaging spans is the broker.
