@@ -167,7 +167,7 @@ def _frame(columns: pa.RecordBatch, resources: pl.DataFrame, block: npt.NDArray[
 def _usable_ids(array: pa.BinaryArray, size: int) -> npt.NDArray[np.bool_]:
     """Of the right length and not all zero."""
     data, offsets = buffers(array)
-    good = np.diff(offsets) == size
+    good: npt.NDArray[np.bool_] = np.diff(offsets) == size
     starts = offsets[:-1][good]
     if len(starts):
         words: npt.NDArray[Any] = np.ndarray(shape=(len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
@@ -180,7 +180,8 @@ def _usable_ids(array: pa.BinaryArray, size: int) -> npt.NDArray[np.bool_]:
 
 def _usable_times(array: pa.Array) -> npt.NDArray[np.bool_]:
     times = np.asarray(array)
-    return (times != 0) & (times <= _INT64_MAX)
+    usable: npt.NDArray[np.bool_] = (times != 0) & (times <= _INT64_MAX)
+    return usable
 
 
 def _parents(array: pa.BinaryArray) -> pl.Series:

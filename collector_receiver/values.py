@@ -101,7 +101,7 @@ def _maps(part: pa.Array) -> pl.Series:
     return pl.Series([None if value is None else _json(KeyValueList, value) for value in part.to_pylist()], dtype=pl.String)
 
 
-def _json(message: type[ArrayValue] | type[KeyValueList], raw: bytes) -> str | None:
+def _json(message: type[ArrayValue | KeyValueList], raw: bytes) -> str | None:
     """A nested value as JSON, at most `MAX_TEXT_BYTES` of input; None where it is damaged."""
     if len(raw) > MAX_TEXT_BYTES:
         return None

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from pydantic import Field
 
-from nexus.settings.base import Section
+from nexus.settings.base import Duration, Section
 
 
 class LogSettings(Section):
     """Where acknowledged spans wait until they are rolled up."""
 
     backend: str = Field("local", pattern="^(local|kafka)$", description="`local`: segments under the data folder; `kafka`: a topic.")
+    max_bytes: int = Field(
+        16 * 1024**3, ge=1024 * 1024, description="Largest size of the local log; at the limit receivers refuse with a retry time until spans are rolled up."
+    )
+    segment_bytes: int = Field(64 * 1024 * 1024, ge=64 * 1024, description="Size at which the local log begins a new file.")
+    keep: Duration = Field(
+        timedelta(hours=1), description="How long spans that are rolled up stay in the local log (for replays), while it is less than half full."
+    )
+    max_pending_bytes: int = Field(128 * 1024 * 1024, ge=1024 * 1024, description="Bytes that may wait for one write to the log; above, receivers refuse.")

@@ -1,0 +1,162 @@
+"""The span log on this machine's disk: the reading end, in this process or another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+import structlog
+
+from collector_receiver.log.folder import Segment, find_header, read_durable, read_released, segments, write_released, writers
+from collector_receiver.log.record import HEADER_BYTES, Header, parse_header, rejections_of, spans_of, whole
+from collector_receiver.log.retention import retain
+from nexus.errors import StoreUnavailable
+from nexus.model.span import SPAN_SCHEMA, empty_spans
+from nexus.ports.clock import Clock
+from nexus.ports.span_log import LoggedRejection
+
+log = structlog.get_logger("nexus.span_log")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry and the position after it; a damaged stretch has no header."""
+
+    after: int
+    header: Header | None
+    payload: bytes
+
+
+class LocalSpanLogReader:
+    """A `SpanLogReader` on local segments. `corrupt_bytes` and `lost_bytes` count what had to be skipped since it was made."""
+
+    def __init__(self, root: Path, clock: Clock, *, keep: timedelta = timedelta(hours=1), max_bytes: int = 16 * 1024**3) -> None:
+        self._root, self._clock, self._keep, self._max_bytes = root, clock, keep, max_bytes
+        self.corrupt_bytes = 0
+        self.lost_bytes = 0
+
+    def read(self, position: dict[str, int], max_spans: int) -> tuple[pl.DataFrame, dict[str, int]]:
+        """See `SpanLogReader.read`. Writers take turns, so that a busy one does not hold up the others."""
+        after = dict(position)
+        frames: list[pl.DataFrame] = []
+        left = max_spans
+        try:
+            folders = writers(self._root)
+            for place, folder in enumerate(folders):
+                share = max(1, -(-left // (len(folders) - place)))
+                for entry in self._walk(folder, position.get(folder.name), read_durable(folder)):
+                    after[folder.name] = entry.after
+                    if entry.header is None:
+                        continue
+                    frames.append(_aligned(spans_of(entry.payload)))
+                    left -= entry.header.spans
+                    share -= entry.header.spans
+                    if share <= 0:
+                        break
+        except OSError as error:
+            msg = f"the span log in {self._root} cannot be read: {error.strerror}"
+            raise StoreUnavailable(msg) from error
+        return pl.concat(frames, rechunk=False) if frames else empty_spans(), after
+
+    def rejected(self, start: dict[str, int], end: dict[str, int]) -> list[LoggedRejection]:
+        """See `SpanLogReader.rejected`."""
+        counted = (self.corrupt_bytes, self.lost_bytes)
+        found: list[LoggedRejection] = []
+        try:
+            for name, limit in sorted(end.items()):
+                folder = self._root / name
+                if start.get(name) == limit or not folder.is_dir():
+                    continue
+                for entry in self._walk(folder, start.get(name), limit):
+                    if entry.header is not None:
+                        found.extend(rejections_of(entry.header, entry.payload))
+        except OSError as error:
+            msg = f"the span log in {self._root} cannot be read: {error.strerror}"
+            raise StoreUnavailable(msg) from error
+        # The same damage was counted by `read`.
+        self.corrupt_bytes, self.lost_bytes = counted
+        return found
+
+    def end(self) -> dict[str, int]:
+        """See `SpanLogReader.end`."""
+        return {folder.name: read_durable(folder) for folder in writers(self._root)}
+
+    def release(self, position: dict[str, int]) -> None:
+        """See `SpanLogReader.release`."""
+        if not self._root.is_dir():
+            return
+        released = read_released(self._root)
+        moved = {name: max(value, released.get(name, 0)) for name, value in position.items()}
+        try:
+            if moved.items() - released.items():
+                write_released(self._root, released | moved)
+            retain(self._root, self._keep, self._max_bytes, self._clock.now())
+        except OSError as error:
+            msg = f"the span log in {self._root} cannot be written: {error.strerror}"
+            raise StoreUnavailable(msg) from error
+
+    def _walk(self, folder: Path, start: int | None, limit: int) -> Iterator[_Entry]:
+        """Entries of a writer from `start` (None = the oldest kept) up to `limit`."""
+        known = segments(folder)
+        if not known:
+            return
+        at = known[0].start if start is None else start
+        if at < known[0].start:
+            self.lost_bytes += known[0].start - at
+            log.error("span_log_lost", writer=folder.name, bytes=known[0].start - at)
+            at = known[0].start
+        for place, segment in enumerate(known):
+            following = known[place + 1].start if place + 1 < len(known) else None
+            if following is not None and following <= at:
+                continue
+            if at >= limit:
+                return
+            try:
+                file = segment.path.open("rb")
+            except FileNotFoundError:  # retention came first: it was released
+                continue
+            with file:
+                for entry in self._segment(folder, segment, file, at, min(limit, segment.start + segment.size())):
+                    at = entry.after
+                    yield entry
+            if following is not None and at < following <= limit:
+                at = following
+                yield _Entry(at, None, b"")
+
+    def _segment(self, folder: Path, segment: Segment, file: IO[bytes], start: int, limit: int) -> Iterator[_Entry]:
+        at = start
+        while at < limit:
+            file.seek(at - segment.start)
+            header = parse_header(file.read(HEADER_BYTES))
+            if header is not None:
+                payload = file.read(header.length)
+                if whole(header, payload):
+                    at += header.size
+                    yield _Entry(at, header, payload)
+                    continue
+                if at + header.size <= limit:
+                    self._corrupt(folder, at, header.size)
+                    at += header.size
+                    yield _Entry(at, None, b"")
+                    continue
+            found = find_header(file, at - segment.start + 1, limit - segment.start)
+            after = limit if found is None else segment.start + found
+            self._corrupt(folder, at, after - at)
+            at = after
+            yield _Entry(at, None, b"")
+
+    def _corrupt(self, folder: Path, at: int, size: int) -> None:
+        self.corrupt_bytes += size
+        log.error("span_log_corrupt", writer=folder.name, position=at, bytes=size)
+
+
+def _aligned(frame: pl.DataFrame) -> pl.DataFrame:
+    """Entries that an earlier release wrote: columns that came later are null, columns that went are dropped."""
+    if dict(frame.schema) == SPAN_SCHEMA:
+        return frame
+    missing = [pl.lit(None, dtype=kind).alias(name) for name, kind in SPAN_SCHEMA.items() if name not in frame.columns]
+    return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in SPAN_SCHEMA.items())
