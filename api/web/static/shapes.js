@@ -1,0 +1,28 @@
+// Nodes by kind, and the legend.
+import {h, s} from "/static/dom.js";
+import {t} from "/static/i18n.js";
+
+export const NODE_HALF_WIDTH = 88;
+const HALF_HEIGHT = 19;
+const MAX_LETTERS = 22;
+
+const OUTLINES = {
+  service: () => s("rect", {class: "shape", x: -NODE_HALF_WIDTH, y: -HALF_HEIGHT, width: 2 * NODE_HALF_WIDTH, height: 2 * HALF_HEIGHT, rx: 8}),
+  namespace: () => s("rect", {class: "shape", x: -NODE_HALF_WIDTH, y: -HALF_HEIGHT, width: 2 * NODE_HALF_WIDTH, height: 2 * HALF_HEIGHT, rx: 2}),
+  database: () => s("path", {class: "shape", d: `M${-NODE_HALF_WIDTH} ${-14}c0 -9 ${2 * NODE_HALF_WIDTH} -9 ${2 * NODE_HALF_WIDTH} 0v28c0 9 ${-2 * NODE_HALF_WIDTH} 9 ${-2 * NODE_HALF_WIDTH} 0zc0 9 ${2 * NODE_HALF_WIDTH} 9 ${2 * NODE_HALF_WIDTH} 0`}),
+  topic: () => s("path", {class: "shape", d: `M${-NODE_HALF_WIDTH + 14} ${-HALF_HEIGHT}h${2 * NODE_HALF_WIDTH - 28}l14 ${HALF_HEIGHT}l-14 ${HALF_HEIGHT}h${-(2 * NODE_HALF_WIDTH - 28)}l-14 ${-HALF_HEIGHT}z`}),
+  external: () => s("rect", {class: "shape", x: -NODE_HALF_WIDTH, y: -HALF_HEIGHT, width: 2 * NODE_HALF_WIDTH, height: 2 * HALF_HEIGHT, rx: HALF_HEIGHT}),
+};
+
+export function drawNode(node, open, chosen) {
+  const label = node.name.length > MAX_LETTERS ? node.name.slice(0, MAX_LETTERS - 1) + "…" : node.name;
+  const said = `${node.name}, ${t("kind_" + node.kind)}` + (node.environment ? `, ${node.environment}` : "");
+  return s("g", {class: `node ${node.kind}${chosen ? " chosen" : ""}`, "data-id": node.id, transform: `translate(${node.x} ${node.y})`, tabindex: 0, role: "button", "aria-label": said,
+    onclick: open, onkeydown: (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open())},
+  s("title", {}, said), (OUTLINES[node.kind] ?? OUTLINES.service)(), s("text", {y: node.kind === "service" ? 0 : -4}, label), node.kind !== "service" && s("text", {class: "kind", y: 10}, t("kind_" + node.kind)));
+}
+
+export function legend() {
+  const line = (verdict) => h("span", {}, s("svg", {width: 46, height: 10, "aria-hidden": "true"}, s("g", {class: `edge ${verdict}`}, s("path", {class: "line", d: "M0 5H44", "stroke-width": 3}))), " ", t("verdict_" + verdict));
+  return h("div", {class: "legend"}, ["confirmed", "doc_only", "observed_only", "conflict", "undecided"].map(line));
+}
