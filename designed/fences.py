@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 from designed.reader import ReadContext, Reading
+from designed.readers import mermaid
 
 # Language (first word of the info string, lower case) -> reader of a block: (body, first line in the document, column offset, context).
 Block = Callable[[str, int, int, ReadContext], Reading]
-BLOCKS: Final[dict[str, Block]] = {}
+BLOCKS: Final[dict[str, Block]] = {"mermaid": mermaid.read_block, "mmd": mermaid.read_block}
 
 
 def read_fence(language: str, body: str, first_line: int, context: ReadContext, column_offset: int = 0) -> Reading | None:

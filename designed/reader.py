@@ -170,8 +170,15 @@ class ReadContext:
 class Reader(Protocol):
     """One format. `order` breaks ties (small first): the more special a format, the smaller."""
 
-    name: str
-    order: int
+    @property
+    def name(self) -> str:
+        """The format's name: the module's."""
+        ...
+
+    @property
+    def order(self) -> int:
+        """Small first; 20 by default, plain text last."""
+        ...
 
     def accepts(self, text: SourceText) -> bool:
         """By suffix and a cheap look at the content; linear in the text's length at worst."""
@@ -180,6 +187,23 @@ class Reader(Protocol):
     def read(self, text: SourceText, context: ReadContext) -> Reading:
         """Never raises on any text."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A reader made of two functions. Faults of `read` are bugs, but one document's must not stop the others: they become a problem."""
+
+    name: str
+    accepts: Callable[[SourceText], bool]
+    reading: Callable[[SourceText, ReadContext], Reading]
+    order: int = 20
+
+    def read(self, text: SourceText, context: ReadContext) -> Reading:
+        """`reading`, with an unexpected fault turned into a problem of the whole document."""
+        try:
+            return self.reading(text, context)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
+            return Reading(problems=(Problem(context.path or text.path, 0, f"{self.name} reader failed: {type(fault).__name__}: {fault}"),))
 
 
 def pick(readers: Mapping[str, Reader], text: SourceText) -> Reader | None:

@@ -1,0 +1,218 @@
+"""From drawn arrows to dependencies: what every diagram format shares. Pure.
+
+An arrow in a picture is read by what stands at its ends:
+
+| drawn | meaning |
+| --- | --- |
+| service -> service | source CALLS target |
+| service -> store, store -> service | service CALLS store; the second is drawn reversed (data flow) |
+| service -> broker or topic | service PUBLISHES; SUBSCRIBES where the label says consume, subscribe, poll |
+| broker or topic -> service | service SUBSCRIBES |
+| anything -> broker, label names a topic | PUBLISHES/SUBSCRIBES that topic |
+| anything -> browser, client; store -> store; telemetry | weak: an answer, a replication, an export |
+| to or from a C4 person | weak: a person, not software |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from designed.kinds import ROLE_KIND, Role, bracketed, plain_name, role_of, vocabulary, words
+from designed.labels import Label
+from designed.reader import Place, RawClaim, RawEntity, RawName
+from nexus.model.claim import Modality
+
+_TELEMETRY: Final = re.compile(r"otlp|telemetry|metrics?|traces?|spans?|logs?|scrape", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"[\w.-]+:\d{2,5}")
+_PROGRAM_GROUPS: Final = vocabulary("service svc server microservice worker gateway 서비스 서버 게이트웨이")
+MESSAGING: Final = frozenset({Role.BROKER, Role.TOPIC})
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """A node: its id in the diagram, its label, its role. `within` are the ids of the groups around it, innermost first."""
+
+    id: str
+    label: str
+    role: Role
+    place: Place
+    aliases: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    # Shape or stereotype as written; readers use it to tell steps from components.
+    shape: str = ""
+    group: bool = False
+    # A part of a component (C4 component): arrows go to the whole, the id of which this is.
+    part_of: str = ""
+    technology: str = ""
+    # Everything written in the node, where the label is only the first line of it.
+    detail: str = ""
+
+    def raw(self, groups: Mapping[str, str]) -> RawName:
+        """The node as a raw name; `groups` are titles by group id."""
+        name = plain_name(self.label)
+        main, bracket = bracketed(name)
+        # A bracket that is a port, a number or a sentence is no other name.
+        extra = (main, bracket) if bracket and len(bracket.split()) <= 3 else (main,)
+        aliases = tuple(dict.fromkeys(a for a in (self.id, self.label, *extra, *self.aliases) if a and a != name))
+        kind = "" if self.group else ROLE_KIND[self.role]
+        return RawName(name, kind, aliases, tuple(groups[g] for g in self.within if groups.get(g, "").strip()))
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnEdge:
+    """An arrow from `source` to `target` (node ids) with its label, as drawn."""
+
+    source: str
+    target: str
+    label: Label
+    place: Place
+    directed: bool = True
+    rule: str = ""
+    confidence: float = 0.95
+    modality: Modality | None = None
+    weak: str = ""
+    environment: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Diagram:
+    """Nodes by id in order of appearance, arrows, and titles of groups by id."""
+
+    nodes: dict[str, DrawnNode] = field(default_factory=dict)
+    edges: list[DrawnEdge] = field(default_factory=list)
+    groups: dict[str, str] = field(default_factory=dict)
+
+    def entities(self) -> tuple[RawEntity, ...]:
+        """What the diagram introduces."""
+        found = []
+        for node in self.nodes.values():
+            raw = node.raw(self.groups)
+            found.append(RawEntity(raw.name, raw.kind_hint, node.place, raw.aliases, group=node.group))
+        return tuple(found)
+
+    def claims(self) -> tuple[RawClaim, ...]:
+        """The dependencies that the arrows mean; one per statement (a diagram may say a thing twice)."""
+        found: list[RawClaim] = []
+        for edge in self.edges:
+            found += _orient(self, edge)
+        return tuple(found)
+
+    def fold(self) -> None:
+        """Make groups that are components of their own whole: arrows to their parts are arrows to them.
+
+        A group named like a product ("Prometheus", "OTel Collector") is that product, with everything inside. One named like
+        a program ("Order Service") is that program; the stores and channels drawn inside keep their own arrows.
+        """
+        for ident, group in list(self.nodes.items()):
+            if not group.group or not group.label.strip():
+                continue
+            product = group.role in (Role.TELEMETRY, Role.STORE, Role.BROKER) and len(words(group.label)) <= 3
+            program = group.role is Role.SERVICE and words(group.label)[-1:] and words(group.label)[-1] in _PROGRAM_GROUPS
+            inside = [node for node in self.nodes.values() if ident in node.within]
+            if not (product or program) or not inside or any(node.group for node in inside):
+                continue
+            parts = [node for node in inside if product or node.role not in (Role.STORE, Role.BROKER, Role.TOPIC)]
+            if program and len({plain_name(node.label).lower() for node in parts if node.role is Role.SERVICE and _is_service(node.label)}) > 1:
+                # Several services stand in it: a grouping after all.
+                continue
+            self.nodes[ident] = replace(group, group=False)
+            for node in parts:
+                self.nodes[node.id] = replace(node, part_of=ident)
+
+    def whole(self, node_id: str) -> DrawnNode:
+        """The node, or the component that it is a part of."""
+        node = self.nodes[node_id]
+        seen = {node_id}
+        while node.part_of and node.part_of in self.nodes and node.part_of not in seen:
+            seen.add(node.part_of)
+            node = self.nodes[node.part_of]
+        return node
+
+
+def node_role(label: str, technology: str = "", hint: Role | None = None, node_id: str = "") -> Role:
+    """Role of a node: a hint of its shape (a cylinder, an actor), the label, then its id where the label says nothing."""
+    if hint in (Role.PERSON, Role.CLIENT):
+        return hint
+    role = role_of(label, technology)
+    if role is Role.SERVICE and hint is not None:
+        # A cylinder whose name is a program's ("Order service") is still drawn as a store; a queue shape likewise.
+        return hint
+    if role is Role.SERVICE and node_id and node_id.lower() != label.lower():
+        by_id = role_of(node_id)
+        if by_id in MESSAGING or (by_id is Role.STORE and hint is Role.STORE):
+            return by_id
+    return role
+
+
+def _orient(diagram: Diagram, edge: DrawnEdge) -> list[RawClaim]:
+    source, target = diagram.whole(edge.source), diagram.whole(edge.target)
+    if source.id == target.id:
+        return []
+    weak, drawn = edge.weak, ""
+    if _leaves_listener(edge.label.text, diagram.nodes[edge.source].detail, diagram.nodes[edge.target].detail):
+        # The arrow carries the address at which its own source listens: data flows along it, the call runs against it.
+        source, target, drawn, weak = target, source, "reversed", weak or "data flow out of a listening address"
+        return [_claim(edge, "CALLS", source.raw(diagram.groups), target.raw(diagram.groups), drawn=drawn, weak=weak)]
+    a, b = source.role, target.role
+    relation = "CALLS"
+    if a in MESSAGING and b in MESSAGING:
+        weak = weak or "between channels"
+    elif a in MESSAGING or b in MESSAGING:
+        return _messaging(diagram, edge, source, target)
+    elif a is Role.STORE and b is Role.STORE:
+        weak = weak or "replication between stores"
+    elif a is Role.STORE:
+        source, target, drawn = target, source, "reversed"
+    if Role.PERSON in (a, b):
+        weak = weak or "a person, not software"
+    elif b is Role.CLIENT and a is not Role.CLIENT:
+        weak = weak or "an answer to a client"
+    elif a is not Role.TELEMETRY and _TELEMETRY.search(edge.label.text) and (b is Role.TELEMETRY or "otlp" in edge.label.text.lower()):
+        weak = weak or "telemetry"
+    return [_claim(edge, relation, source.raw(diagram.groups), target.raw(diagram.groups), drawn=drawn, weak=weak)]
+
+
+def _leaves_listener(label: str, source: str, target: str) -> bool:
+    address = _ADDRESS.search(label)
+    return address is not None and address.group(0) in source and address.group(0) not in target
+
+
+def _is_service(label: str) -> bool:
+    return bool(set(words(label)[-1:]) & _PROGRAM_GROUPS)
+
+
+def _messaging(diagram: Diagram, edge: DrawnEdge, source: DrawnNode, target: DrawnNode) -> list[RawClaim]:
+    outgoing = target.role in MESSAGING
+    program, channel = (source, target) if outgoing else (target, source)
+    weak = edge.weak
+    if program.role in (Role.PERSON, Role.CLIENT):
+        weak = weak or "a person, not software"
+    elif program.role is Role.STORE and not outgoing:
+        weak = weak or "a sink without a program"
+    reads = edge.label.reads and not edge.label.writes
+    if not edge.directed and not (edge.label.reads or edge.label.writes):
+        weak = weak or "direction not drawn"
+    relation = ("SUBSCRIBES" if reads else "PUBLISHES") if outgoing else "SUBSCRIBES"
+    # "queue -> worker" is drawn against the dependency; "worker -> queue: consumes" is not.
+    drawn = "" if outgoing else "reversed"
+    raw_channel = channel.raw(diagram.groups)
+    if channel.role is Role.BROKER and edge.label.topics:
+        targets = [RawName(topic, "topic", (), raw_channel.within) for topic in edge.label.topics]
+    else:
+        targets = [raw_channel]
+    broker = raw_channel.name if channel.role is Role.BROKER else ""
+    return [_claim(edge, relation, program.raw(diagram.groups), name, drawn=drawn, weak=weak, broker=broker) for name in targets]
+
+
+def _claim(edge: DrawnEdge, relation: str, source: RawName, target: RawName, *, drawn: str, weak: str, broker: str = "") -> RawClaim:
+    label = edge.label
+    channel = target.name if relation != "CALLS" and target.name != broker else ""
+    attributes = {**edge.attributes, **({"label": label.text} if label.text else {}), **({"broker": broker} if broker else {})}
+    return RawClaim(
+        relation, source, target, edge.place, edge.rule, edge.confidence if edge.directed else min(edge.confidence, 0.6), label.via(channel),
+        edge.modality or label.modality, label.quantities, drawn=drawn, environment=edge.environment, weak=weak, attributes=attributes,
+    )
