@@ -1,0 +1,52 @@
+"""`make demo`, shortened: everything starts, is fed, and says what it should."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(280)
+def test_the_demo_shows_drift_and_an_answer_twice(tmp_path: Path) -> None:
+    ports = [f"127.0.0.1:{free_port()}" for _ in range(3)]
+    command = [sys.executable, str(ROOT / "examples" / "demo" / "run.py"), "--data", str(tmp_path / "demo data"), "--http", ports[0], "--otlp-grpc", ports[1],
+               "--otlp-http", ports[2], "--days", "29", "--orders-per-day", "40"]
+    first = subprocess.run([*command, "--exit"], capture_output=True, text=True, timeout=240, check=False)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert re.search(rf"^demo ready: http://{ports[0]}$", first.stdout, re.MULTILINE)
+    second = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert second.stdout is not None
+    for line in second.stdout:
+        if line.startswith("demo ready:"):
+            break
+    with urllib.request.urlopen(f"http://{ports[0]}/diff", timeout=30) as response:
+        report = json.load(response)
+    verdicts = {(f["source"]["name"], f["target"]["name"]): (f["flag"], f["status"]) for f in report["findings"]}
+    assert verdicts["checkout", "fx"] == ("confirmed", "confirmed")
+    assert verdicts["payment", "fraud"][0] == "observed_only"
+    assert verdicts["checkout", "loyalty"][0] == "doc_only"
+    assert verdicts["checkout", "notification"] == ("conflict", "sync_vs_async")
+    with urllib.request.urlopen(f"http://{ports[0]}/edges?source=checkout&target=fx", timeout=30) as response:
+        (edge,) = json.load(response)["edges"]
+    assert edge["calls"] == edge["handled"] > 1000
+    assert 0 < edge["errors"] < edge["calls"]
+    assert "POST /checkout" in {cause["caller_operation"] for cause in edge["causes"]}
+    second.send_signal(signal.SIGINT)
+    assert second.wait(60) == 0
