@@ -59,6 +59,8 @@ class SourceText:
     tenant: str = "default"
     classification: Classification = Classification.INTERNAL
     tier: Tier = Tier.AUTHORED
+    # Stretches (first line, last line, level) that are above the document's own level.
+    raised: tuple[tuple[int, int, Classification], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

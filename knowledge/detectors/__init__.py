@@ -1,0 +1,1 @@
+"""What a secret looks like, one kind a file: each module has DETECTOR."""

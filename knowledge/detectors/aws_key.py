@@ -1,0 +1,36 @@
+"""AWS access key identifiers (AKIA, ASIA) and secret keys beside a word that says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from knowledge.detectors._shape import Detector, Span, entropy
+
+_ID = re.compile(r"(?<![0-9A-Za-z_/+])(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![0-9A-Za-z_/+])")
+_SECRET = re.compile(
+    r"(?i:aws.{0,20}?(?:secret|sk\b|private).{0,20}?|secret[_-]?access[_-]?key)[\"'`]?\s*(?:[:=]|=>|is|:=|\s)\s*[\"'`]?([0-9A-Za-z/+]{40})(?![0-9A-Za-z/+=])"
+)
+# Beside an access key identifier no word is needed: that is how key files are written.
+_BARE = re.compile(r"(?<![0-9A-Za-z/+=])[0-9A-Za-z/+]{40}(?![0-9A-Za-z/+=])")
+_NEAR = 200
+_RANDOM = 4.0
+_HEX = re.compile(r"[0-9a-f]{40}|[0-9A-F]{40}")
+
+
+def _random(text: str) -> bool:
+    return entropy(text) >= _RANDOM and not _HEX.fullmatch(text)
+
+
+def _find(text: str) -> Iterator[Span]:
+    for match in _ID.finditer(text):
+        yield match.span()
+        for bare in _BARE.finditer(text, max(0, match.start() - _NEAR), match.end() + _NEAR):
+            if _random(bare[0]):
+                yield bare.span()
+    for match in _SECRET.finditer(text):
+        if _random(match[1]):
+            yield match.span(1)
+
+
+DETECTOR = Detector("aws_key", _find)

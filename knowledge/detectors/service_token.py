@@ -1,0 +1,35 @@
+"""Tokens of services whose form says what they are: GitHub, GitLab, Slack, Google Cloud, Stripe, npm, OpenAI, Anthropic, and this one's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from knowledge.detectors._shape import Detector, Span, entropy
+
+_EDGE = r"(?<![0-9A-Za-z_\-])"
+_END = r"(?![0-9A-Za-z_\-])"
+_TOKENS = re.compile(
+    _EDGE + r"(?:gh[pousr]_[0-9A-Za-z]{36,251}|github_pat_[0-9A-Za-z]{22}_[0-9A-Za-z]{59}|gl(?:pat|dt|rt)-[0-9A-Za-z_-]{20,}"
+    r"|xox[abeoprs]-(?:[0-9A-Za-z]+-){1,}[0-9A-Za-z]{10,}|xapp-\d-[0-9A-Z]+-\d+-[0-9a-f]{32,}"
+    r"|AIza[0-9A-Za-z_-]{35}|ya29\.[0-9A-Za-z_-]{30,}|GOCSPX-[0-9A-Za-z_-]{28}"
+    r"|[sr]k_live_[0-9A-Za-z]{20,}|npm_[0-9A-Za-z]{36}|pypi-AgE[0-9A-Za-z_-]{50,}"
+    r"|sk-(?:proj|ant|svcacct|admin)-[0-9A-Za-z_-]{20,}|sk-[0-9A-Za-z]{48}|nxs_[0-9A-Za-z_-]{43}|hf_[0-9A-Za-z]{34}"
+    r"|dop_v1_[0-9a-f]{64}|SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43})" + _END
+)
+_SLACK_HOOK = re.compile(r"https://hooks\.slack\.com/(?:services|workflows)/T[0-9A-Z]{6,}/[AB][0-9A-Z]{6,}/[0-9A-Za-z]{20,}")
+# A key of a GCP service account is caught as a private key; this is the file's other secret half.
+_RANDOM = 3.0
+
+
+def _find(text: str) -> Iterator[Span]:
+    for match in _TOKENS.finditer(text):
+        # Placeholders repeat themselves: ghp_xxxxxxxx...
+        if entropy(match[0].split("_")[-1]) >= _RANDOM or (match[0].startswith(("xox", "xapp")) and entropy(match[0][5:]) >= _RANDOM):
+            yield match.span()
+    for match in _SLACK_HOOK.finditer(text):
+        if entropy(match[0].rsplit("/", 1)[-1]) >= _RANDOM:
+            yield match.span()
+
+
+DETECTOR = Detector("service_token", _find)

@@ -1,0 +1,210 @@
+"""One file's bytes to what is stored of it: level, passages, terms, and what is quarantined. Pure but for the readers' libraries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from knowledge.classify import PathRule, classify, path_matches
+from knowledge.collect import Found
+from knowledge.detectors._shape import Detector
+from knowledge.front_matter import front_matter, text_value
+from knowledge.language import language_of
+from knowledge.passages import Chunk, chunk
+from knowledge.scanner import Secret, scan
+from knowledge.sections import Syntax, heading_text
+from knowledge.texts._shape import TextReader
+from knowledge.tokens import Analyzer
+from nexus.errors import MalformedDocument
+from nexus.model.document import Classification, DocumentStatus, Problem, Tier
+from nexus.store.documents import DocumentRow, QuarantineRow
+from nexus.store.passages import NewPassage
+
+# Bumped when the same bytes give other rows: every document is then indexed anew.
+VERSION = "1"
+MASK = "█"
+_TYPES = ("adr", "rfc", "runbook", "design", "plan", "spec", "howto", "guide", "policy", "postmortem", "reference", "release", "changelog")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How documents become passages."""
+
+    size: int
+    overlap: int
+    rules: tuple[PathRule, ...]
+    readers: Mapping[str, TextReader]
+    detectors: tuple[Detector, ...]
+    analyzer: Analyzer
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document to prepare: where it comes from, and what was asked of it."""
+
+    found: Found
+    tenant: str
+    namespace: str
+    asked: Classification | None
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All rows of one document."""
+
+    row: DocumentRow
+    level: Classification
+    passages: tuple[NewPassage, ...]
+    quarantine: tuple[QuarantineRow, ...]
+    problems: tuple[Problem, ...]
+
+
+def document_rid(namespace: str, uri: str) -> str:
+    """The identity of a document: namespace and canonical URI."""
+    return "doc_" + hashlib.sha256(f"{namespace}\x1f{uri}".encode()).hexdigest()[:24]
+
+
+def fingerprint(source: Source, data: bytes, options: Options) -> str:
+    """A hash of all that decides what is indexed. Needs no reading of the document, so that an unchanged one costs one hash."""
+    levels = [rule.level.value for rule in options.rules if path_matches(source.found.relative, rule.glob)]
+    inputs = [
+        VERSION, options.analyzer.name, options.size, options.overlap, sorted(detector.kind for detector in options.detectors), levels,
+        source.asked.value if source.asked else "", source.found.relative, source.metadata,
+    ]
+    head = json.dumps(inputs, sort_keys=True, default=str, ensure_ascii=False).encode()
+    return hashlib.sha256(head + b"\x1f" + hashlib.sha256(data).digest()).hexdigest()
+
+
+def prepare(source: Source, data: bytes, modified_at: datetime | None, now: datetime, options: Options) -> Prepared:
+    """Everything about one document. MalformedDocument where it cannot be read at all."""
+    found = source.found
+    suffix = PurePosixPath(found.relative).suffix.lower()
+    reader = options.readers[suffix]
+    try:
+        extracted = reader.read(data)
+    except MalformedDocument as error:
+        raise MalformedDocument(f"read {found.relative}: {error}") from error
+    text = extracted.text
+    front, values, problem = front_matter(text) if reader.syntax is Syntax.MARKDOWN else (0, {}, "")
+    level = classify(found.relative, text_value(values, "classification", "security", "confidentiality"), source.asked, options.rules)
+    if problem and not values and "classification" in text[:front].lower():
+        # It says something of its level that cannot be read.
+        level = Classification.RESTRICTED
+    chunks = chunk(text, reader.syntax, front, size=options.size, overlap=options.overlap)
+    title = text_value(values, "title") or _first_heading(chunks, text, front) or extracted.title or PurePosixPath(found.relative).stem
+    if suffix == ".pdf":
+        title = extracted.title or PurePosixPath(found.relative).stem
+    secrets = scan(text, options.detectors)
+    named = scan(found.relative, options.detectors) + scan(json.dumps(dict(source.metadata), default=str, ensure_ascii=False), options.detectors)
+    titled = scan(title, options.detectors)
+    in_front = [secret for secret in secrets if secret.start < front]
+    rid = document_rid(source.namespace, found.uri)
+    path = _masked(found.relative, scan(found.relative, options.detectors))
+    if titled:
+        title = PurePosixPath(path).stem
+    passages = _passages(rid, chunks, text, title, level, secrets, options) if not named else ()
+    clean = [passage for passage in passages if not passage.quarantined]
+    hit = bool(secrets or named or titled)
+    blocked = hit and not any(passage.text.strip() for passage in clean)
+    metadata = {**({} if named else source.metadata), **({"front": _plain(values)} if values and not in_front and not titled else {})}
+    row = DocumentRow(
+        rid=rid, namespace=source.namespace, uri=found.uri if path == found.relative else found.uri.rsplit("/", 1)[0] + "/" + PurePosixPath(path).name,
+        path=path, suffix=suffix, title=title[:500], doc_type=_doc_type(values, found.relative),
+        revision=_revision(text, level, passages), fingerprint=fingerprint(source, data, options), classification=level.value,
+        tier=_tier(values, reader.tier).value, status=(DocumentStatus.QUARANTINED if blocked else DocumentStatus.ACTIVE).value, superseded_by=None,
+        modified_at=modified_at, indexed_at=now, passages=0 if blocked else len(clean), metadata=metadata,
+    )
+    places = (
+        [("file name", secret, 0) for secret in named] + [("title", secret, 0) for secret in titled]
+        + [("front matter" if secret.start < front else "body", secret, text.count("\n", 0, secret.start) + 1) for secret in secrets]
+    )
+    quarantine = tuple(QuarantineRow(rid, source.namespace, path, secret.kind, place, line, now) for place, secret, line in places)
+    problems = [Problem(path, line, message) for line, message in extracted.problems]
+    if problem:
+        problems.append(Problem(path, 1, problem))
+    return Prepared(row, level, () if blocked else passages, quarantine, tuple(problems))
+
+
+def _passages(
+    document: str, chunks: Sequence[Chunk], text: str, title: str, level: Classification, secrets: Sequence[Secret], options: Options
+) -> tuple[NewPassage, ...]:
+    out: list[NewPassage] = []
+    seen: dict[str, int] = {}
+    tainted: dict[tuple[str, ...], bool] = {}
+    for ordinal, piece in enumerate(chunks):
+        body = text[piece.start : piece.end]
+        if piece.section not in tainted:
+            tainted[piece.section] = bool(scan("\n".join(piece.section), options.detectors))
+        hit = tainted[piece.section] or any(secret.start < piece.end and piece.start < secret.end for secret in secrets)
+        begin = piece.start - len(piece.lead)
+        lead = "" if any(secret.start < piece.start and begin < secret.end for secret in secrets) else piece.lead
+        own = piece.level if piece.level is not None and piece.level.rank > level.rank else level
+        key = "\x1f".join((document, *piece.section, body))
+        copy = seen[key] = seen.get(key, -1) + 1
+        rid = "psg_" + hashlib.sha256(f"{key}\x1f{copy}".encode()).hexdigest()[:24]
+        if hit:
+            section = () if tainted[piece.section] else piece.section
+            lines = "\n" * body.count("\n")
+            out.append(NewPassage(rid, ordinal, section, piece.lines, "", lines, own, "", "", quarantined=True, terms={}))
+            continue
+        indexed = index_text(title, piece.section, lead + body)
+        out.append(NewPassage(
+            rid, ordinal, piece.section, piece.lines, lead, body, own, language_of(lead + body),
+            hashlib.sha256(indexed.encode()).hexdigest(), quarantined=False, terms=options.analyzer.frequencies(indexed),
+        ))
+    return tuple(out)
+
+
+def index_text(title: str, section: Sequence[str], body: str) -> str:
+    """What is embedded and analysed: the heading path in front of the passage is worth three points of nDCG."""
+    path = list(section) if section and section[0].casefold() == title.casefold() else [title, *section]
+    return " > ".join(part for part in path if part) + "\n" + body
+
+
+def _first_heading(chunks: Sequence[Chunk], text: str, front: int) -> str:
+    """The first heading of the highest rank there is at the document's beginning."""
+    first = next((piece for piece in chunks if piece.section and piece.end > front), None)
+    if first is None or text[front : first.start].strip():
+        return heading_text(first.section[0]) if first is not None and len(first.section) == 1 else ""
+    return heading_text(first.section[0])
+
+
+def _tier(values: Mapping[str, Any], base: Tier) -> Tier:
+    """A document may say that a machine wrote it; it cannot say that a person did."""
+    said = text_value(values, "tier", "provenance", "generated_by", "generated-by").lower()
+    if said in {"machine_written", "machine-written", "generated", "ai", "llm"} or text_value(values, "generated_by", "generated-by"):
+        return Tier.MACHINE_WRITTEN
+    return Tier.MACHINE_READ if said in {"machine_read", "machine-read", "ocr"} else base
+
+
+def _doc_type(values: Mapping[str, Any], path: str) -> str:
+    said = text_value(values, "type", "doc_type", "doc-type", "kind").lower()
+    if said:
+        return said[:40]
+    words = re.split(r"[^a-z]+", path.lower())
+    return next((kind for kind in _TYPES for word in words if word in {kind, kind + "s"}), "document")
+
+
+def _masked(text: str, secrets: Sequence[Secret]) -> str:
+    for secret in reversed(secrets):
+        text = text[: secret.start] + MASK * 3 + text[secret.end :]
+    return text
+
+
+def _revision(text: str, level: Classification, passages: Sequence[NewPassage]) -> str:
+    levels = ",".join(f"{p.ordinal}:{p.level.rank}" for p in passages if p.level is not level)
+    quarantined = ",".join(str(p.ordinal) for p in passages if p.quarantined)
+    return hashlib.sha256("\x1f".join((text, level.value, levels, quarantined)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Front matter as JSON can hold it."""
+    plain: dict[str, Any] = json.loads(json.dumps(values, default=str, ensure_ascii=False).replace("\\u0000", ""))
+    return plain

@@ -1,0 +1,245 @@
+"""The shell of the knowledge component: one code path for the command line, HTTP, the watcher and callers in the process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import psycopg
+
+from knowledge.classify import path_matches
+from knowledge.collect import Found, canonical_uri, collect, read, resolve_inside
+from knowledge.events import IngestEvent, Observer, log_observer
+from knowledge.prepare import Options, Prepared, Source, document_rid, fingerprint, prepare
+from nexus.errors import BadQuestion, InputError, NexusError, NotFound, SourceUnavailable, TooLarge
+from nexus.model.document import DocumentStatus, Problem
+from nexus.ports.clock import Clock
+from nexus.ports.documents import IngestRequest
+from nexus.store.documents import below_uri, delete_document, find_document, lock_document, put_document, put_quarantine
+from nexus.store.passages import StoredSegment, replace_passages
+from nexus.store.pool import Connection, Database
+
+Progress = Callable[[int, int, str], None]
+
+
+class Embedding(Protocol):
+    """Vectors for what was indexed."""
+
+    def attach(self, connection: Connection, tenant: str, segments: Sequence[StoredSegment]) -> None:
+        """Store the vectors that are known already, in the document's transaction."""
+        ...
+
+    def check(self, tenant: str) -> None:
+        """Raise ConfigError where the configured model does not match the tenant's generation."""
+        ...
+
+    def fill(self, tenant: str, seconds: float, progress: Progress | None) -> tuple[int, str]:
+        """Embed what has no vector yet, for so long; (passages still without one, what went wrong or "")."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one ingest. `embed_s` is how long a call waits for its vectors; what is left is done in the background."""
+
+    max_files: int
+    max_file_bytes: int
+    embed_s: float
+
+
+@dataclass(slots=True)
+class _Tally:
+    documents: int = 0
+    indexed: int = 0
+    skipped: int = 0
+    removed: int = 0
+    quarantined: int = 0
+    failed: int = 0
+    passages: int = 0
+    errors: list[Problem] = field(default_factory=list)
+
+    def problem(self, path: str, line: int, error: str, stage: str) -> None:
+        self.errors.append(Problem(path, line, error, stage))
+
+
+class Ingestor:
+    """Documents in and out. Thread-safe; a document is one transaction, held by a lock of its own."""
+
+    def __init__(
+        self, database: Database, clock: Clock, options: Options, limits: Limits, roots: Sequence[Path], embedding: Embedding | None = None,
+        observers: Sequence[Observer] = (log_observer,),
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._options = options
+        self._limits = limits
+        self._roots = tuple(roots)
+        self._embedding = embedding
+        self._observers = tuple(observers)
+
+    def ingest(self, request: IngestRequest, progress: Progress | None = None) -> dict[str, Any]:
+        """Ingest a file or folder; the body of `POST /ingest` without claims and edges.
+
+        BadQuestion (`namespace required`), Forbidden (outside the roots), NotFound, TooLarge, ConfigError (generation) end it
+        before a document is touched; one document's error does not end the others'.
+        """
+        started = time.perf_counter()
+        tally = _Tally()
+        self._admit(request)
+        path, root = resolve_inside(request.path, self._roots)
+        error = ""
+        try:
+            for done, total, source in self._sources(request, path, root, tally):
+                self._one(source, request, tally)
+                if progress is not None:
+                    progress(done, total, source.found.relative)
+        except NexusError as failure:
+            error = str(failure)
+            raise
+        finally:
+            self._notify("ingest", request.tenant, request.namespace, str(request.path), tally, error)
+        return self._finish(request.tenant, tally, progress) | {"took_ms": round((time.perf_counter() - started) * 1000, 3)}
+
+    def ingest_text(self, text: str, name: str, request: IngestRequest) -> dict[str, Any]:
+        """Ingest a text that lies in no file (stdin, callers in the process). `name` with its suffix is its identity within the namespace."""
+        started = time.perf_counter()
+        tally = _Tally(documents=1)
+        self._admit(request)
+        suffix = Path(name).suffix.lower()
+        if suffix not in self._options.readers:
+            raise BadQuestion(f"name: no reader for {suffix or name}; there are {', '.join(sorted(self._options.readers))}")
+        data = text.encode()
+        if len(data) > self._limits.max_file_bytes:
+            raise TooLarge(f"read {name}: over {self._limits.max_file_bytes} bytes (NEXUS_KNOWLEDGE__MAX_FILE_BYTES)")
+        source = self._source(Found(Path(name), name, f"text:{name}"), request)
+        self._one(source, request, tally, data)
+        self._notify("ingest", request.tenant, request.namespace, name, tally, "")
+        return self._finish(request.tenant, tally, None) | {"took_ms": round((time.perf_counter() - started) * 1000, 3)}
+
+    def delete(self, tenant: str, namespace: str, uri: str) -> int:
+        """Remove a document, or all below a folder's URI; returns how many passages went."""
+        if not namespace:
+            raise BadQuestion("namespace required")
+        with self._database.connection() as connection:
+            found = below_uri(connection, tenant, namespace, uri.rstrip("/"))
+        tally = _Tally(passages=sum(self._remove(tenant, rid) for rid, _ in found), removed=len(found))
+        self._notify("delete", tenant, namespace, uri, tally, "")
+        return tally.passages
+
+    def _admit(self, request: IngestRequest) -> None:
+        if not request.namespace.strip():
+            raise BadQuestion("namespace required")
+        if self._embedding is not None:
+            self._embedding.check(request.tenant)
+
+    def _sources(self, request: IngestRequest, path: Path, root: Path, tally: _Tally) -> Iterator[tuple[int, int, Source]]:
+        uri = canonical_uri(path)
+        if not path.exists():
+            self._vanished(request, uri, tally)
+            return
+        collected = collect(path, root, frozenset(self._options.readers), request.globs, max_files=self._limits.max_files)
+        tally.documents = len(collected.files)
+        for skipped in collected.skipped:
+            if skipped.failed:
+                tally.failed += 1
+                tally.problem(skipped.path, 0, skipped.reason, "read")
+        for done, found in enumerate(collected.files, 1):
+            yield done, len(collected.files), self._source(found, request)
+        if collected.complete:
+            kept = {document_rid(request.namespace, found.uri) for found in collected.files}
+            self._sweep(request, uri, kept, tally)
+
+    def _vanished(self, request: IngestRequest, uri: str, tally: _Tally) -> None:
+        """A path that was indexed and is gone is removed; one that never was is an error."""
+        with self._database.connection() as connection:
+            found = below_uri(connection, request.tenant, request.namespace, uri)
+        if not found:
+            raise NotFound(f"read {request.path}: no such file or folder")
+        for rid, _ in found:
+            self._remove(request.tenant, rid)
+            tally.removed += 1
+
+    def _sweep(self, request: IngestRequest, uri: str, kept: set[str], tally: _Tally) -> None:
+        """Remove what lies below the folder in the index and no longer on disk. A glob sweeps only what it selects."""
+        with self._database.connection() as connection:
+            found = below_uri(connection, request.tenant, request.namespace, uri)
+        for rid, where in found:
+            below = where.removeprefix(uri).lstrip("/")
+            selected = not request.globs or any(path_matches(below, glob) or path_matches(below.rsplit("/", 1)[-1], glob) for glob in request.globs)
+            if rid not in kept and selected:
+                self._remove(request.tenant, rid)
+                tally.removed += 1
+
+    def _source(self, found: Found, request: IngestRequest) -> Source:
+        return Source(found, request.tenant, request.namespace, request.classification, request.metadata)
+
+    def _one(self, source: Source, request: IngestRequest, tally: _Tally, data: bytes | None = None) -> None:
+        path = source.found.relative
+        try:
+            prepared = self._store(source, data, force=request.force)
+        except NotFound:
+            # Deleted between listing and reading.
+            self._remove(source.tenant, document_rid(source.namespace, source.found.uri))
+            tally.removed += 1
+        except (InputError, SourceUnavailable) as error:
+            # What was indexed stays: the file may be halfway through a save.
+            tally.failed += 1
+            tally.problem(path, 0, str(error), "read")
+        except psycopg.Error as error:
+            # A row that the database refuses; a database that does not answer is StoreUnavailable and ends the call.
+            tally.failed += 1
+            tally.problem(path, 0, f"upsert: {error}".strip().splitlines()[0], "upsert")
+        else:
+            if prepared is None:
+                tally.skipped += 1
+                return
+            tally.indexed += 1
+            tally.quarantined += bool(prepared.quarantine)
+            tally.passages += prepared.row.passages
+            tally.errors.extend(prepared.problems)
+
+    def _store(self, source: Source, data: bytes | None, *, force: bool) -> Prepared | None:
+        """One document, one transaction; None where nothing changed. The file is read under the lock, so that the newest content wins."""
+        rid = document_rid(source.namespace, source.found.uri)
+        with self._database.connection() as connection:
+            lock_document(connection, source.tenant, rid)
+            modified_at = None
+            if data is None:
+                content = read(source.found, self._limits.max_file_bytes)
+                data, modified_at = content.data, content.modified_at
+            current = find_document(connection, source.tenant, rid)
+            if not force and current is not None and current.fingerprint == fingerprint(source, data, self._options):
+                return None
+            prepared = prepare(source, data, modified_at, self._clock.now(), self._options)
+            status = put_document(connection, source.tenant, prepared.row)
+            served = status in {DocumentStatus.ACTIVE, DocumentStatus.SUPERSEDED}
+            segments = replace_passages(connection, source.tenant, rid, source.namespace, prepared.passages, served=served)
+            put_quarantine(connection, source.tenant, rid, prepared.level, prepared.quarantine)
+            if self._embedding is not None:
+                self._embedding.attach(connection, source.tenant, segments)
+            return prepared
+
+    def _remove(self, tenant: str, rid: str) -> int:
+        with self._database.connection() as connection:
+            lock_document(connection, tenant, rid)
+            return delete_document(connection, tenant, rid)
+
+    def _finish(self, tenant: str, tally: _Tally, progress: Progress | None) -> dict[str, Any]:
+        pending = 0
+        if self._embedding is not None and tally.indexed:
+            pending, problem = self._embedding.fill(tenant, self._limits.embed_s, progress)
+            if problem:
+                tally.problem("", 0, f"embed: {problem}", "embed")
+        errors = [{"path": p.path, "line": p.line, "error": p.error, "stage": p.stage} for p in tally.errors]
+        return {
+            "documents": tally.documents, "indexed": tally.indexed, "skipped": tally.skipped, "removed": tally.removed,
+            "quarantined": tally.quarantined, "failed": tally.failed, "passages": tally.passages, "vectors_pending": pending, "errors": errors,
+        }
+
+    def _notify(self, action: str, tenant: str, namespace: str, path: str, tally: _Tally, error: str) -> None:
+        event = IngestEvent(action, tenant, namespace, path, tally.passages, tally.skipped, error or (tally.errors[0].error if tally.errors else ""))
+        for observer in self._observers:
+            observer(event)

@@ -1,0 +1,9 @@
+"""Markdown, verbatim."""
+
+from __future__ import annotations
+
+from knowledge.sections import Syntax
+from knowledge.texts._shape import Extracted, TextReader, decoded
+from nexus.model.document import Tier
+
+READER = TextReader(frozenset({".md", ".markdown", ".mdx"}), Syntax.MARKDOWN, Tier.AUTHORED, lambda data: Extracted(decoded(data)))

@@ -1,0 +1,141 @@
+"""Text to BM25 terms: Korean morphemes, identifiers whole and in parts, stemmed English words. The same for passages and questions.
+
+mecab sees the unchanged text, and only Hangul is taken from it; everything else is taken from the original by pattern.
+Replacing identifiers before mecab would change how it segments what stands around them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from hashlib import blake2b
+
+# Bumped when the analysis changes: what was indexed before is then indexed anew.
+ANALYSIS = "a1"
+
+_CONTENT = frozenset({"NNG", "NNP", "NR", "XR", "VV", "VA", "SH"})
+_IDENTIFIER = re.compile(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)*", re.ASCII)
+_SEPARATORS = re.compile(r"[._-]+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+_HANGUL_RUN = re.compile(r"[가-힣]+")
+# Runs of letters that are neither ASCII nor Hangul: other scripts.
+_OTHER = re.compile(r"[^\W\d_A-Za-z가-힣ㄱ-ㅎㅏ-ㅣ]+")
+_UNSPACED = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
+_STOP = frozenset(
+    ["a", "about", "above", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "down", "during", "each", "few", "for", "from", "further", "had", "has", "have", "having", "he", "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "itself", "just", "me", "more", "most", "my", "no", "nor", "not", "of", "off", "on", "once", "only", "or", "other", "our", "out", "over", "own", "same", "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "why", "will", "with", "would", "you", "your"]
+)
+_MAX_TERM = 64
+
+Morphemes = Callable[[str], Iterator[tuple[str, str]]]
+
+
+def mecab_morphemes() -> Morphemes:
+    """(surface, feature) of each morpheme by mecab-ko. Thread-safe: the tagger is constant, the lattice is made per call."""
+    import _mecab
+    from mecab import MeCab
+
+    tagger = MeCab()._tagger  # noqa: SLF001  # the public way makes three objects a morpheme: half the time of an ingest
+
+    def parse(text: str) -> Iterator[tuple[str, str]]:
+        lattice = _mecab.Lattice()
+        lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
+        lattice.set_sentence(text)
+        tagger.parse(lattice)
+        for _, node in lattice:
+            yield node.surface, node.feature
+
+    return parse
+
+
+@lru_cache(maxsize=100_000)
+def _content(surface: str, feature: str) -> tuple[str, ...]:
+    """The terms of a morpheme: compounds whole and in parts, stems of inflected forms, nothing of particles and endings."""
+    fields = feature.split(",")
+    kind, expression = (fields[4], fields[7]) if len(fields) >= 8 else ("*", "*")
+    if kind == "Inflect" or "+" in fields[0]:
+        parts = [part.split("/") for part in expression.split("+")]
+        return tuple(part[0] for part in parts if len(part) >= 2 and part[1] in _CONTENT and _HANGUL_RUN.match(part[0]))
+    if fields[0] not in _CONTENT or not _HANGUL_RUN.search(surface):
+        return ()
+    if kind == "Compound":
+        return (surface, *(part.split("/")[0] for part in expression.split("+")))
+    return (surface,)
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> object:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=200_000)
+def _identifier(token: str) -> tuple[str, ...]:
+    """An ASCII token: the parts of camelCase, kebab, snake and dots stemmed, and the whole where it has parts."""
+    pieces = [piece for piece in _SEPARATORS.split(token) if piece]
+    parts = [part for piece in pieces for part in (_CAMEL.findall(piece) if not piece.islower() and not piece.isupper() else [piece])]
+    if len(parts) == 1:
+        word = parts[0].lower()
+        return () if word in _STOP else (_stem(word)[:_MAX_TERM],)
+    return (token.lower()[:_MAX_TERM], *(_stem(part.lower())[:_MAX_TERM] for part in parts if part.lower() not in _STOP))
+
+
+def _bigrams(run: str) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+    for at in range(len(run) - 1):
+        yield run[at : at + 2]
+
+
+class Analyzer:
+    """Text to terms. Without `morphemes` Hangul becomes bigrams: within two points of nDCG, and needs no dictionary."""
+
+    def __init__(self, morphemes: Morphemes | None) -> None:
+        self._morphemes = morphemes
+        # What decides the terms; a part of each document's fingerprint.
+        self.name = f"{ANALYSIS}-{'mecab' if morphemes else 'bigram'}"
+
+    def terms(self, text: str) -> list[str]:
+        """Terms in no particular order, repeated as often as they occur."""
+        out: list[str] = []
+        for match in _IDENTIFIER.finditer(text):
+            out.extend(_identifier(match[0]))
+        if text.isascii():
+            return out
+        if _HANGUL_RUN.search(text):
+            if self._morphemes is None:
+                for match in _HANGUL_RUN.finditer(text):
+                    out.extend(_bigrams(match[0]))
+            else:
+                for surface, feature in self._morphemes(text):
+                    if not surface.isascii():
+                        out.extend(_content(surface, feature))
+        for match in _OTHER.finditer(text):
+            word = match[0].casefold()
+            out.extend(_bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],))
+        return out
+
+    def frequencies(self, text: str) -> dict[int, int]:
+        """64-bit term -> how often it occurs."""
+        return {term_key(term): count for term, count in Counter(self.terms(text)).items()}
+
+
+@lru_cache(maxsize=500_000)
+def term_key(term: str) -> int:
+    """A term as a signed 64-bit number: two of a million terms meet with a chance of one in 37 million."""
+    return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def default_analyzer() -> Analyzer:
+    """Mecab where it is installed, else bigrams."""
+    try:
+        return Analyzer(mecab_morphemes())
+    except (ImportError, RuntimeError):
+        return Analyzer(None)

@@ -1,0 +1,169 @@
+"""Passages, the segments that decide who sees them, and the postings that BM25 reads."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg.rows import class_row
+
+from nexus.model.document import Classification, DocumentRef, Passage, Tier
+from nexus.store.pool import Connection
+from nexus.store.queries import queries
+
+_SQL = queries("passages")
+# An index entry must fit in a third of a page: 64 passages of a term take about 900 bytes.
+POSTING_BLOCK = 64
+MAX_FREQUENCY = 32_767
+
+
+@dataclass(frozen=True, slots=True)
+class NewPassage:
+    """A passage to store. `terms` (64-bit term -> frequency) is empty where it is quarantined."""
+
+    rid: str
+    ordinal: int
+    section: tuple[str, ...]
+    lines: tuple[int, int]
+    lead: str
+    text: str
+    level: Classification
+    language: str
+    content_hash: str
+    quarantined: bool
+    terms: Mapping[int, int]
+
+    @property
+    def length(self) -> int:
+        """Tokens."""
+        return sum(self.terms.values())
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSegment:
+    """A segment that was written: its id, and its passages' ids with what they embed as."""
+
+    id: int
+    passages: tuple[tuple[int, NewPassage], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A passage that a reader may see, with what it needs of its document."""
+
+    id: int
+    rid: str
+    ordinal: int
+    section: list[str]
+    line_start: int
+    line_end: int
+    text: str
+    level: int
+    language: str
+    document: str
+    title: str
+    uri: str
+    revision: str
+    tier: str
+    status: str
+    modified_at: datetime | None
+    indexed_at: datetime
+    doc_type: str
+    superseded_by: str | None
+    path: str
+    namespace: str
+
+    def passage(self) -> Passage:
+        """The vocabulary's passage."""
+        return Passage(
+            self.rid, DocumentRef(self.document, self.title, self.uri, self.revision), self.ordinal, tuple(self.section), (self.line_start, self.line_end),
+            self.text, tuple(Classification)[self.level], Tier(self.tier), self.language,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRow:
+    """Where a passage stands in its document."""
+
+    id: int
+    rid: str
+    document: str
+    ordinal: int
+    section: list[str]
+
+
+def replace_passages(
+    connection: Connection, tenant: str, document: str, namespace: str, passages: Sequence[NewPassage], *, served: bool
+) -> list[StoredSegment]:
+    """Put `passages` in the place of all that the document had, postings and vectors included."""
+    connection.execute(_SQL["clear_segments"], {"tenant": tenant, "document": document})
+    connection.execute(_SQL["clear_passages"], {"tenant": tenant, "document": document})
+    if not passages:
+        return []
+    ids = [int(row[0]) for row in connection.execute(_SQL["new_passage_ids"], {"count": len(passages)})]
+    groups: dict[Classification, list[tuple[int, NewPassage]]] = defaultdict(list)
+    for number, passage in zip(ids, passages, strict=True):
+        if not passage.quarantined:
+            groups[passage.level].append((number, passage))
+    segments = [_add_segment(connection, tenant, document, namespace, level, tuple(group), served=served) for level, group in sorted(groups.items())]
+    of = {number: segment.id for segment in segments for number, _ in segment.passages}
+    with connection.cursor() as cursor, cursor.copy(_SQL["copy_passages"]) as copy:
+        for number, p in zip(ids, passages, strict=True):
+            copy.write_row((
+                number, tenant, p.rid, document, of.get(number), p.ordinal, list(p.section), p.lines[0], p.lines[1], p.lead, p.text, p.level.rank,
+                p.language, p.content_hash,
+            ))
+    with connection.cursor() as cursor, cursor.copy(_SQL["copy_postings"]) as copy:
+        copy.set_types(["text", "int8", "int8", "int8[]", "int2[]", "int4[]"])
+        for segment in segments:
+            for row in _postings(segment):
+                copy.write_row((tenant, *row))
+    return segments
+
+
+def _add_segment(
+    connection: Connection, tenant: str, document: str, namespace: str, level: Classification, group: tuple[tuple[int, NewPassage], ...], *, served: bool
+) -> StoredSegment:
+    row = connection.execute(
+        _SQL["add_segment"],
+        {
+            "tenant": tenant, "document": document, "namespace": namespace, "level": level.rank, "served": served, "passages": len(group),
+            "length": sum(passage.length for _, passage in group), "languages": sorted({passage.language for _, passage in group}),
+        },
+    ).fetchone()
+    assert row is not None
+    return StoredSegment(int(row[0]), group)
+
+
+def _postings(segment: StoredSegment) -> Iterator[tuple[int, int, list[int], list[int], list[int]]]:
+    terms: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for number, passage in segment.passages:
+        length = passage.length
+        for term, frequency in passage.terms.items():
+            terms[term].append((number, min(frequency, MAX_FREQUENCY), length))
+    # In the index's order: neighbours in the tree are written together.
+    for term in sorted(terms):
+        entries = terms[term]
+        for start in range(0, len(entries), POSTING_BLOCK):
+            numbers, frequencies, lengths = zip(*entries[start : start + POSTING_BLOCK], strict=True)
+            yield term, segment.id, list(numbers), list(frequencies), list(lengths)
+
+
+def readable_passages(
+    connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str], *, ids: Iterable[int] = (), rids: Iterable[str] = ()
+) -> list[PassageRow]:
+    """Those of the passages that the reader may see, in no order."""
+    values = {"tenant": tenant, "level": clearance.rank, "namespaces": list(namespaces), "ids": list(ids), "rids": list(rids)}
+    with connection.cursor(row_factory=class_row(PassageRow)) as cursor:
+        return cursor.execute(_SQL["readable_passages"], values).fetchall()
+
+
+def section_passages(
+    connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str], documents: Sequence[str]
+) -> list[PlaceRow]:
+    """Every passage of the documents that the reader may see, in order."""
+    values = {"tenant": tenant, "level": clearance.rank, "namespaces": list(namespaces), "documents": list(documents)}
+    with connection.cursor(row_factory=class_row(PlaceRow)) as cursor:
+        return cursor.execute(_SQL["section_passages"], values).fetchall()

@@ -1,0 +1,125 @@
+-- name: lock_document
+SELECT pg_advisory_xact_lock(hashtextextended(%(tenant)s || E'\x1f' || %(rid)s, 0))
+
+-- name: find_document
+SELECT rid, namespace, uri, path, suffix, title, doc_type, revision, fingerprint, classification, tier, status, superseded_by, modified_at, indexed_at,
+       passages, metadata
+FROM document
+WHERE tenant = %(tenant)s AND rid = %(rid)s
+
+-- name: fingerprints
+SELECT rid, fingerprint
+FROM document
+WHERE tenant = %(tenant)s AND namespace = %(namespace)s
+
+-- name: below_uri
+SELECT rid, uri
+FROM document
+WHERE tenant = %(tenant)s AND namespace = %(namespace)s AND (uri = %(uri)s OR starts_with(uri, %(uri)s || '/'))
+ORDER BY uri
+
+-- name: put_document
+INSERT INTO document (tenant, rid, namespace, uri, path, suffix, title, doc_type, revision, fingerprint, classification, tier, status, modified_at,
+                      indexed_at, passages, metadata)
+VALUES (%(tenant)s, %(rid)s, %(namespace)s, %(uri)s, %(path)s, %(suffix)s, %(title)s, %(doc_type)s, %(revision)s, %(fingerprint)s, %(classification)s,
+        %(tier)s, %(status)s, %(modified_at)s, %(indexed_at)s, %(passages)s, %(metadata)s)
+ON CONFLICT (tenant, rid) DO UPDATE SET
+    path = excluded.path, suffix = excluded.suffix, title = excluded.title, doc_type = excluded.doc_type, revision = excluded.revision,
+    fingerprint = excluded.fingerprint, classification = excluded.classification, tier = excluded.tier, modified_at = excluded.modified_at,
+    indexed_at = excluded.indexed_at, passages = excluded.passages, metadata = excluded.metadata,
+    -- A person's decision about a document outlives its next version; quarantine comes and goes with the content.
+    status = CASE
+        WHEN excluded.status = 'quarantined' THEN 'quarantined'
+        WHEN document.status IN ('hidden', 'superseded') THEN document.status
+        WHEN document.superseded_by IS NOT NULL THEN 'superseded'
+        ELSE 'active'
+    END
+RETURNING status
+
+-- name: delete_document
+DELETE FROM document
+WHERE tenant = %(tenant)s AND rid = %(rid)s
+RETURNING passages
+
+-- name: active_documents
+SELECT rid, title, uri, revision
+FROM document
+WHERE tenant = %(tenant)s AND status = 'active'
+ORDER BY rid
+
+-- name: document_texts
+SELECT d.rid, d.title, d.uri, d.revision, d.suffix, d.path, d.namespace, d.classification, d.tier,
+       coalesce((SELECT string_agg(p.text, '' ORDER BY p.ordinal) FROM passage p WHERE p.tenant = d.tenant AND p.document = d.rid), ''),
+       (SELECT coalesce(array_agg(ARRAY[p.line_start, p.line_end, p.level] ORDER BY p.ordinal), '{}')
+        FROM passage p WHERE p.tenant = d.tenant AND p.document = d.rid AND p.segment IS NOT NULL
+          AND p.level > array_position(ARRAY['PUBLIC', 'INTERNAL', 'RESTRICTED'], d.classification) - 1)
+FROM document d
+WHERE d.tenant = %(tenant)s AND d.rid = ANY (%(rids)s) AND d.status = 'active'
+ORDER BY d.rid
+
+-- name: list_documents
+SELECT rid, namespace, uri, path, suffix, title, doc_type, revision, fingerprint, classification, tier, status, superseded_by, modified_at, indexed_at,
+       passages, metadata
+FROM document
+WHERE tenant = %(tenant)s
+  AND array_position(ARRAY['PUBLIC', 'INTERNAL', 'RESTRICTED'], classification) - 1 <= %(level)s
+  AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
+  AND (%(status)s = '' OR status = %(status)s)
+  AND (%(text)s = '' OR strpos(lower(title), lower(%(text)s)) > 0 OR strpos(lower(path), lower(%(text)s)) > 0)
+  AND rid > %(after)s
+ORDER BY rid
+LIMIT %(limit)s
+
+-- name: count_documents
+SELECT status, count(*), sum(passages)
+FROM document
+WHERE tenant = %(tenant)s
+  AND array_position(ARRAY['PUBLIC', 'INTERNAL', 'RESTRICTED'], classification) - 1 <= %(level)s
+  AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
+GROUP BY status
+ORDER BY status
+
+-- name: set_status
+UPDATE document SET status = %(status)s, superseded_by = %(superseded_by)s
+WHERE tenant = %(tenant)s AND rid = %(rid)s
+
+-- name: serve_segments
+UPDATE segment SET served = %(served)s
+WHERE tenant = %(tenant)s AND document = %(rid)s
+
+-- name: superseded_chain
+WITH RECURSIVE chain (rid, superseded_by) AS (
+    SELECT rid, superseded_by FROM document WHERE tenant = %(tenant)s AND rid = %(rid)s
+    UNION
+    SELECT d.rid, d.superseded_by FROM document d JOIN chain c ON d.rid = c.superseded_by WHERE d.tenant = %(tenant)s
+)
+SELECT rid FROM chain
+
+-- name: supersedes
+SELECT rid FROM document
+WHERE tenant = %(tenant)s AND superseded_by = %(rid)s
+ORDER BY rid
+
+-- name: add_decision
+INSERT INTO document_decision (tenant, document, action, other, who, why, decided_at)
+VALUES (%(tenant)s, %(document)s, %(action)s, %(other)s, %(who)s, %(why)s, %(decided_at)s)
+
+-- name: decisions
+SELECT action, other, who, why, decided_at
+FROM document_decision
+WHERE tenant = %(tenant)s AND document = %(document)s
+ORDER BY id
+
+-- name: clear_quarantine
+DELETE FROM quarantine WHERE tenant = %(tenant)s AND document = %(document)s
+
+-- name: add_quarantine
+INSERT INTO quarantine (tenant, document, namespace, path, kind, place, line, level, found_at)
+VALUES (%(tenant)s, %(document)s, %(namespace)s, %(path)s, %(kind)s, %(place)s, %(line)s, %(level)s, %(found_at)s)
+
+-- name: list_quarantine
+SELECT document, namespace, path, kind, place, line, found_at
+FROM quarantine
+WHERE tenant = %(tenant)s AND level <= %(level)s AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
+ORDER BY namespace, path, line, kind, place
+LIMIT %(limit)s
