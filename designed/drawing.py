@@ -28,6 +28,8 @@ from nexus.model.claim import Modality
 _TELEMETRY: Final = re.compile(r"otlp|telemetry|metrics?|traces?|spans?|logs?|scrape", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"[\w.-]+:\d{2,5}")
 _PROGRAM_GROUPS: Final = vocabulary("service svc server microservice worker gateway 서비스 서버 게이트웨이")
+# Groups that may be components; deployment nodes and C4 boundaries never are.
+_FOLDABLE: Final = frozenset({"subgraph", "package", "rectangle", "frame", "folder", "component", "cluster", "container"})
 MESSAGING: Final = frozenset({Role.BROKER, Role.TOPIC})
 
 
@@ -85,11 +87,15 @@ class Diagram:
     nodes: dict[str, DrawnNode] = field(default_factory=dict)
     edges: list[DrawnEdge] = field(default_factory=list)
     groups: dict[str, str] = field(default_factory=dict)
+    # Nodes that an included file declares: known here, but quoted there.
+    foreign: set[str] = field(default_factory=set)
 
     def entities(self) -> tuple[RawEntity, ...]:
         """What the diagram introduces."""
         found = []
         for node in self.nodes.values():
+            if node.id in self.foreign:
+                continue
             raw = node.raw(self.groups)
             found.append(RawEntity(raw.name, raw.kind_hint, node.place, raw.aliases, group=node.group))
         return tuple(found)
@@ -108,7 +114,7 @@ class Diagram:
         a program ("Order Service") is that program; the stores and channels drawn inside keep their own arrows.
         """
         for ident, group in list(self.nodes.items()):
-            if not group.group or not group.label.strip():
+            if not group.group or group.shape not in _FOLDABLE or not group.label.strip():
                 continue
             product = group.role in (Role.TELEMETRY, Role.STORE, Role.BROKER) and len(words(group.label)) <= 3
             program = group.role is Role.SERVICE and words(group.label)[-1:] and words(group.label)[-1] in _PROGRAM_GROUPS

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import Final
 
 from designed.reader import ReadContext, Reading
-from designed.readers import mermaid
+from designed.readers import mermaid, plantuml
 
 # Language (first word of the info string, lower case) -> reader of a block: (body, first line in the document, column offset, context).
 Block = Callable[[str, int, int, ReadContext], Reading]
-BLOCKS: Final[dict[str, Block]] = {"mermaid": mermaid.read_block, "mmd": mermaid.read_block}
+BLOCKS: Final[dict[str, Block]] = {
+    **dict.fromkeys(("mermaid", "mmd"), mermaid.read_block),
+    **dict.fromkeys(("plantuml", "puml", "uml", "c4plantuml"), plantuml.read_block),
+}
 
 
 def read_fence(language: str, body: str, first_line: int, context: ReadContext, column_offset: int = 0) -> Reading | None:
