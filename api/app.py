@@ -25,6 +25,7 @@ class Measured:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and note how it ended."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -51,6 +52,7 @@ class BodyLimit:
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, unless its body is too large."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

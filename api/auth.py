@@ -33,6 +33,7 @@ class Authentication:
         self._context = context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its principal, or refuse it."""
         if scope["type"] != "http" or scope["path"] in OPEN_PATHS or (scope["path"], scope["method"]) == SIGN_IN:
             await self._app(scope, receive, send)
             return
@@ -93,7 +94,7 @@ def _is_local(scope: Scope, headers: dict[str, str], hosts: frozenset[str]) -> b
     if _host(headers.get("host", "")) not in hosts:
         return False
     origin = headers.get("origin")
-    return origin is None or urlsplit(origin).hostname in hosts and urlsplit(origin).netloc == headers.get("host")
+    return origin is None or (urlsplit(origin).hostname in hosts and urlsplit(origin).netloc == headers.get("host"))
 
 
 def _host(value: str) -> str:

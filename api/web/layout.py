@@ -125,7 +125,7 @@ def _ordered(layers: Mapping[str, int], edges: Sequence[tuple[str, str]], groups
             for node in column:
                 members[groups.get(node) or node].append(middle[node])
             weight = {group: sum(values) / len(values) for group, values in members.items()}
-            column.sort(key=lambda n: (weight[groups.get(n) or n], groups.get(n) or n, middle[n], n))  # noqa: B023  # used at once
+            column.sort(key=lambda n: (weight[groups.get(n) or n], groups.get(n) or n, middle[n], n))
             for index, node in enumerate(column):
                 row[node] = index / max(1, len(column))
     return columns

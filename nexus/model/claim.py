@@ -34,8 +34,11 @@ class Via:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number that a text promises: `metric` is latency_p99_ms, latency_p95_ms, max_calls_per_request, success_rate,
-    read_only, exactly_once or schedule (then `text` holds a cron expression or the words)."""
+    """A number that a text promises.
+
+    `metric` is latency_p99_ms, latency_p95_ms, max_calls_per_request, success_rate, read_only, exactly_once or schedule
+    (then `text` holds a cron expression or the words).
+    """
 
     metric: str
     value: float | None = None

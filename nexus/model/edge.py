@@ -145,5 +145,5 @@ class DesignedEdge:
     relation: Relation
     source: Node
     target: Node
-    via: Via = Via()
+    via: Via = field(default_factory=Via)
     claims: tuple[Claim, ...] = ()

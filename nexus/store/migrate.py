@@ -67,7 +67,7 @@ def migrate(url: str) -> list[str]:
         with psycopg.connect(url, autocommit=True, connect_timeout=10, application_name="nexus migrate") as connection:
             connection.execute("SELECT pg_advisory_lock(%s)", (LOCK_ID,))
             connection.execute(_LEDGER)
-            applied = dict(connection.execute("SELECT name, checksum FROM schema_migration").fetchall())
+            applied: dict[str, str] = dict(connection.execute("SELECT name, checksum FROM schema_migration").fetchall())
             ran: list[str] = []
             for migration in migrations():
                 before = applied.get(migration.name)
@@ -78,7 +78,7 @@ def migrate(url: str) -> list[str]:
                     raise ConfigError(msg)
                 with connection.transaction():
                     connection.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
-                    connection.execute(migration.sql)  # type: ignore[arg-type]  # ships with the code
+                    connection.execute(migration.sql)  # ships with the code
                     connection.execute(
                         "INSERT INTO schema_migration (name, checksum) VALUES (%s, %s) "
                         "ON CONFLICT (name) DO UPDATE SET checksum = excluded.checksum, applied_at = now()",

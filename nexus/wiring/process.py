@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from nexus.errors import ConfigError, InUse
@@ -85,21 +85,20 @@ def open_database(settings: Settings, url: str) -> Database:
 
 @contextmanager
 def runtime_beside(settings: Settings) -> Iterator[Runtime]:
-    """A runtime for a one-shot command: the running service's database, or an embedded one started for the command."""
-    if settings.database.url is None and not (settings.data / DATABASE_URL_FILE).exists():
-        with data_folder(settings.data), database(settings) as url:
-            yield from _runtime(settings, url)
-    else:
-        yield from _runtime(settings, beside_url(settings))
-
-
-def _runtime(settings: Settings, url: str) -> Iterator[Runtime]:
-    migrate(url)
-    runtime = Runtime(settings, open_database(settings, url))
-    try:
+    """A runtime for a one-shot command: on the database of a service that runs, else on an embedded one started for the command."""
+    with ExitStack() as stack:
+        if settings.database.url is not None:
+            url = settings.database.url.get_secret_value()
+        else:
+            try:
+                stack.enter_context(data_folder(settings.data))
+                url = stack.enter_context(database(settings))
+            except InUse:
+                url = beside_url(settings)
+        migrate(url)
+        runtime = Runtime(settings, open_database(settings, url))
+        stack.callback(runtime.close)
         yield runtime
-    finally:
-        runtime.close()
 
 
 def run_up(settings: Settings, docs: Sequence[Path], on_ready: Callable[[Runtime], None]) -> None:

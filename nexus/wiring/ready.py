@@ -11,7 +11,7 @@ def announce(runtime: Runtime) -> None:
     """Print `ready` with the addresses, once every role has started."""
     settings = runtime.settings
     scheme = "https" if settings.http.tls_cert else "http"
-    print(
-        f"ready  pages and API {scheme}://{settings.http.address}  OTLP/gRPC {settings.otlp.grpc}  OTLP/HTTP {settings.otlp.http}",
-        flush=True, file=sys.stdout,
+    sys.stdout.write(
+        f"ready  pages and API {scheme}://{settings.http.address}  OTLP/gRPC {settings.otlp.grpc}  OTLP/HTTP {settings.otlp.http}\n"
     )
+    sys.stdout.flush()

@@ -55,6 +55,6 @@ async def _stop(role: Role) -> None:
         async with asyncio.timeout(STOP_DEADLINE_S):
             await role.stop()
     except TimeoutError:
-        log.error("role_did_not_stop", role=role.name, deadline_s=STOP_DEADLINE_S)
+        log.exception("role_did_not_stop", role=role.name, deadline_s=STOP_DEADLINE_S)
     except Exception:  # the supervisor: one role's failure to stop must not keep the others from it
         log.exception("role_failed_to_stop", role=role.name)

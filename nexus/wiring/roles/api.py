@@ -66,8 +66,8 @@ class ApiRole:
         self._server = uvicorn.Server(config)
         # Signals belong to the supervisor.
         self._task = asyncio.create_task(self._server._serve([self._socket]), name="http")  # noqa: SLF001
-        while not self._server.started and not self._task.done():
-            await asyncio.sleep(0.01)
+        while not self._server.started and not self._task.done():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)  # uvicorn has no event for it
 
     async def run(self) -> None:
         """Serve until stopped."""
