@@ -33,6 +33,10 @@ class DesignedReader(Protocol):
         """Designed edges with their claims, in rid order."""
         ...
 
+    def history(self, wanted: DesignedFilter, edge_rid: str) -> list[dict[str, Any]]:
+        """Every claim ever made of an edge, oldest first: [{"claim": Claim, "valid_from": datetime, "valid_to": datetime | None}]."""
+        ...
+
     def registry(self, tenant: str) -> Registry:
         """A snapshot of the registry: declared, accepted and unambiguous proposed names."""
         ...

@@ -1,0 +1,126 @@
+"""Running text without its markup, with the way back to where each character stood. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+_MARK = re.compile(
+    r"(?P<image>!\[[^\]\n]*\]\([^)\n]*\))"
+    r"|(?P<code>(?P<ticks>`+)(?P<inner>[^`]+?)(?P=ticks))"
+    r"|(?P<link>\[(?P<text>(?:[^\[\]\n]|\n(?!\n)|!\[[^\]]*\]\([^)]*\))+)\](?:\((?P<url>[^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+[\"'][^\"')]*[\"'])?\)|\[[^\]\n]*\]))"
+    r"|(?P<auto><(?:https?|mailto):[^>\s]+>)"
+    r"|(?P<break><br\s*/?>)"
+    r"|(?P<tag></?[A-Za-z][^<>\n]*>|<!--.*?-->)"
+    r"|(?P<short>\{\{[<%].*?[>%]\}\})"
+    r"|(?P<bold>\*{1,3}|~~|(?<![\w])_{1,3}(?=\w)|(?<=\w)_{1,3}(?![\w]))"
+    r"|(?P<escape>\\(?=[!-/:-@\[-`{-~]))"
+    r"|(?P<newline>[ \t]*\n[ \t>]*)",
+    re.DOTALL,
+)
+_SENTENCE_END = re.compile(r"[.!?。](?=[\"')\]]*(?:\s|$))[\"')\]]*|[。]")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|No|Fig|Mr|Ms|Dr|ca)|\b[A-Z])$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """`text` is plain; `starts[i]` (in the text) came from `sources[i]` (in the document) and runs on until the next start."""
+
+    text: str
+    starts: tuple[int, ...]
+    sources: tuple[int, ...]
+    # Stretches of `text` that stood in code spans or links, as (start, end).
+    code: tuple[tuple[int, int], ...] = ()
+    links: tuple[tuple[int, int], ...] = ()
+    struck: tuple[tuple[int, int], ...] = ()
+
+    def source(self, offset: int) -> int:
+        """Offset in the document of an offset in `text`."""
+        index = max(0, bisect_right(self.starts, offset) - 1)
+        return self.sources[index] + offset - self.starts[index]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """[start, end) of `text` in the document."""
+        return self.source(start), self.source(end - 1) + 1
+
+    def in_code(self, offset: int) -> bool:
+        """Whether an offset lies in a code span."""
+        return any(start <= offset < end for start, end in self.code)
+
+    def marked(self, offset: int) -> bool:
+        """Whether an offset lies in a code span or link: somebody pointed at a thing there."""
+        return self.in_code(offset) or any(start <= offset < end for start, end in self.links)
+
+
+def flatten(document: str, start: int, end: int) -> Flat:
+    """The stretch [start, end) of a Markdown document as plain text."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    sources: list[int] = []
+    code: list[tuple[int, int]] = []
+    links: list[tuple[int, int]] = []
+    struck: list[tuple[int, int]] = []
+    length = 0
+    strike: int | None = None
+
+    def put(text: str, source: int) -> None:
+        nonlocal length
+        if text:
+            pieces.append(text)
+            starts.append(length)
+            sources.append(source)
+            length += len(text)
+
+    def walk(first: int, last: int) -> None:
+        nonlocal strike
+        position = first
+        for match in _MARK.finditer(document, first, last):
+            put(document[position : match.start()], position)
+            position = match.end()
+            kind = match.lastgroup
+            if match["code"] is not None:
+                before = length
+                inner = match["inner"]
+                put(inner.replace("\n", " "), match.start("inner"))
+                code.append((before, length))
+            elif match["link"] is not None:
+                before = length
+                walk(match.start("text"), match.end("text"))
+                links.append((before, length))
+            elif kind == "newline" or kind == "break":
+                put(" ", match.start())
+            elif match[0] == "~~":
+                if strike is None:
+                    strike = length
+                else:
+                    struck.append((strike, length))
+                    strike = None
+        put(document[position:last], position)
+
+    walk(start, end)
+    if not starts:
+        return Flat("", (0,), (start,))
+    return Flat("".join(pieces), tuple(starts), tuple(sources), tuple(code), tuple(links), tuple(struck))
+
+
+def sentences(flat: Flat) -> list[tuple[int, int]]:
+    """Sentences as [start, end) of `flat.text`. Dots inside names and after abbreviations end none."""
+    found: list[tuple[int, int]] = []
+    text = flat.text
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        if text[match.start()] == "." and _ABBREVIATION.search(text, max(0, match.start() - 8), match.start()):
+            continue
+        if flat.in_code(match.start()):
+            continue
+        following = text[match.end() :].lstrip()
+        # "v1. 2 replicas" and "etc. and more": the next sentence does not begin with a small letter, unless a name does in code.
+        if following[:1].islower() and text[match.start()] == "." and not flat.marked(len(text) - len(following)) and not re.match(r"[a-z]+[-_]", following):
+            continue
+        if text[start : match.end()].strip():
+            found.append((start, match.end()))
+        start = match.end()
+    if text[start:].strip():
+        found.append((start, len(text)))
+    return [(s + len(text[s:e]) - len(text[s:e].lstrip()), e) for s, e in found]

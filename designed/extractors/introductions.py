@@ -1,0 +1,217 @@
+"""Names that running text introduces: titles, headings, rows of a service table, leads of lists, "the X service", 결제(pay). Pure.
+
+A name is introduced by a head noun that says what it is (service, API, database, topic, 서비스, 토픽) or by its place (the first
+column under "Service"). Capitals alone introduce nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from designed.extractors.blocks import Block, Document
+from designed.extractors.flat import Flat, flatten
+from designed.reader import RawEntity
+from nexus.model.names import HANGUL_WORD, hyphenated
+from nexus.model.service import NodeKind
+from nexus.model.technology import technology
+
+_KINDS: dict[str, NodeKind] = {
+    "database": NodeKind.DATABASE, "db": NodeKind.DATABASE, "cache": NodeKind.DATABASE, "데이터베이스": NodeKind.DATABASE, "topic": NodeKind.TOPIC, "queue": NodeKind.TOPIC,
+    "event": NodeKind.TOPIC, "events": NodeKind.TOPIC, "토픽": NodeKind.TOPIC, "이벤트": NodeKind.TOPIC, "큐": NodeKind.TOPIC, "exchange": NodeKind.TOPIC, "stream": NodeKind.TOPIC,
+    "channel": NodeKind.TOPIC, "message": NodeKind.TOPIC,
+}
+_HEADS = "service|microservice|server|api|gateway|proxy|database|db|topic|queue|worker|scheduler|processor|consumer|producer|frontend|backend|app|ui|engine|bff"
+# Adjectives and determiners that make no name with "service".
+_STOP = frozenset(
+    "the a an this that these those each every any all other another our your their its new old own same web micro rest restful grpc graphql http external internal downstream upstream "
+    "managed cloud backend back-end front-end core main single multiple various many several some such public private local remote third-party given following first second last "
+    "customer-facing existing separate dedicated shared common service services self in-house standalone kubernetes docker aws azure gcp google independent individual specific actual "
+    "corresponding respective underlying real relevant target source message messaging streaming search-as-a caching storage high-quality quality of and or to for by with is are as on "
+    "default custom additional optional required proprietary underlying in-memory relational nosql sql document open-source popular test mock sample demo example "
+    "calling called downstream-facing critical legacy stateless stateful simple small tiny background async asynchronous synchronous java python go node.js spring boot".split()
+)
+_PROSE_EN = re.compile(
+    r"(?<![\w./-])((?:[A-Z][\w&-]*(?:\s+(?:[A-Z][\w&-]*|of|and(?=\s[A-Z]\w+\s(?i:service)))){0,2}|[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s+([Ss]ervice|[Mm]icroservice|API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker))(?=[\s.,;:)!?]|$)"
+)
+_CODE_EN = re.compile(r"\s+(?:micro)?(service|topic|queue|event|events|database|stream|channel|exchange|message)s?\b", re.IGNORECASE)
+_CODE_KO = re.compile(r"\s?(마이크로서비스|서비스|토픽|이벤트|큐|데이터베이스)")
+_LEAD_CODE_EN = re.compile(r"\b(service|topic|queue|event|database|stream|channel|exchange)\s+(?:named |called )?$", re.IGNORECASE)
+_KO = re.compile(r"([가-힣A-Za-z0-9-]*[가-힣A-Za-z0-9])( ?)(마이크로서비스|서비스|시스템|게이트웨이)(?![가-힣]*(?:업|센터|명|별|형|화|들|적|군))")
+_KO_STOP = frozenset(
+    "이 그 저 각 해당 다른 외부 내부 모든 여러 개별 이런 본 새 새로운 신규 기존 하나의 마이크로 웹 주요 공통 전체 타 대상 상대 클라우드 매칭서비스 백엔드 프론트엔드 관련 특정 호출 동일한 같은 두 세 네 "
+    "단일 서비스 시스템 분산 고객 사용자 실시간 운영 대행 자체 독립적인 별도의 별도 이러한 연동 복잡한 전용 하위 상위 핵심 원격 다양한 기반 통합 해당하는 rest api 특정한 정상 온라인 "
+    "현재 어느 어떤 일부 오래된 스프링 스트리밍".split()
+)
+_GLOSS = re.compile(r"([가-힣]+(?: ?(?:서비스|시스템))?) ?\(([A-Za-z][A-Za-z0-9-]*(?:[ -][A-Za-z0-9-]+)?)\)|\b([A-Za-z][A-Za-z0-9-]+) ?\(([가-힣]+(?: ?(?:서비스|시스템))?)\)")
+_COLUMN = re.compile(r"(?:micro)?services?|(?:system )?components?|services?\(s\)|applications?|서비스(?:명| 이름)?|컴포넌트|마이크로서비스|모듈(?:명)?|service name|name", re.IGNORECASE)
+_SECTION = re.compile(r"services|components|microservices|서비스|컴포넌트|구성 ?요소", re.IGNORECASE)
+_NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*[.)]?\s+|[①-⑳]\s*|[A-Z][.)]\s+)")
+_KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
+_COMPOUND = tuple(
+    "-based -facing -side -level -to -in -up -party -end -ready -aware -driven -specific -wide -grade -native -oriented -friendly -like -free -only -code -source -performance -time -built -hosted "
+    "-managed -cluster -memory -tier -tenant -region -quality -purpose -value -backed".split()
+)
+_EMOJI = re.compile(r"^[^\w가-힣`*\[(]+")
+
+
+def introduced(document: Document) -> Iterator[RawEntity]:
+    """Names in order of appearance; the same name more than once only from a better place."""
+    seen: set[tuple[str, str]] = set()
+    for entity in _all(document):
+        key = (entity.name.casefold(), entity.kind)
+        if key not in seen:
+            seen.add(key)
+            yield entity
+
+
+def _all(document: Document) -> Iterator[RawEntity]:
+    title = re.search(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", document.front, re.MULTILINE)
+    if title is not None:
+        start = document.front_start + title.start(1)
+        yield from _title(document, title[1], start, document.front_start + title.end(1), "title")
+    section = ""
+    for index, block in enumerate(document.blocks):
+        if block.kind == "heading":
+            flat = flatten(document.text, block.start, block.end)
+            section = flat.text
+            yield from _title(document, flat.text, block.start, block.end, "title" if index == 0 or block.level == 1 else "")
+            yield from _glosses(document, flat, 0, len(flat.text))
+        elif block.kind == "table":
+            yield from _table(document, block)
+        elif block.kind == "text":
+            yield from _text(document, block, section)
+
+
+def heading_name(text: str) -> tuple[str, str]:
+    """(name, kind) that a heading or title names as a thing; ("", "") where it names none."""
+    bare = _EMOJI.sub("", _NUMBERING.sub("", _EMOJI.sub("", text.strip()))).strip(" *_`#:")
+    bare = re.sub(r"\s*[(\[（][^)\]）]*[)\]）]\s*$", "", bare).strip(" *_`:")
+    product = technology(bare)
+    if product is not None:
+        return bare, product[1].value
+    if _KEBAB.fullmatch(bare) and re.search(rf"-(?:{_HEADS}|svc|service)$", bare):
+        return bare, _KINDS.get(bare.rsplit("-", 1)[1], NodeKind.SERVICE).value
+    words = bare.split()
+    if 1 < len(words) <= 4 and re.fullmatch(rf"(?:{_HEADS})", words[-1].casefold()) and all(re.match(r"[\w&/-]+$", w) for w in words):
+        if words[0].casefold() in _STOP or any(w.casefold() in _STOP and w.casefold() not in ("and", "of") for w in words[:-1]):
+            return "", ""
+        return bare, _KINDS.get(words[-1].casefold(), NodeKind.SERVICE).value
+    if re.fullmatch(r"[A-Z][a-z]+(?:[A-Z][a-z]+)*(?:Service|Api|API|Gateway|Database|DB)", bare):
+        return bare, NodeKind.SERVICE.value if not bare.endswith(("Database", "DB")) else NodeKind.DATABASE.value
+    korean = _KO.fullmatch(bare)
+    if korean is not None and _korean_name(korean):
+        return bare, NodeKind.SERVICE.value
+    return "", ""
+
+
+def _title(document: Document, text: str, start: int, end: int, how: str) -> Iterator[RawEntity]:
+    name, kind = heading_name(text)
+    if name:
+        yield RawEntity(name, kind, document.lines.place(start, end), attributes={"introduced": how or "heading"})
+
+
+def _table(document: Document, block: Block) -> Iterator[RawEntity]:
+    if not block.rows or not block.rows[0]:
+        return
+    head = flatten(document.text, block.rows[0][0].start, block.rows[0][0].end).text.strip(" *`")
+    if _COLUMN.fullmatch(head) is None or head.casefold() == "name":
+        return
+    for row in block.rows[1:]:
+        if not row:
+            continue
+        text = flatten(document.text, row[0].start, row[0].end).text.strip(" *`")
+        if text and len(text.split()) <= 4 and re.fullmatch(r"[\w가-힣][\w가-힣 ./&()-]*", text) and hyphenated(text) not in _STOP:
+            name = re.sub(r"\s*\(.*\)$", "", text)
+            product = technology(name)
+            yield RawEntity(name, product[1].value if product else "", document.lines.place(row[0].start, row[0].end), attributes={"introduced": "table"})
+
+
+def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]:
+    source = document.text
+    if "ervice" not in source[block.start : block.end] and not HANGUL_WORD.search(source, block.start, block.end) and "`" not in source[block.start : block.end]:
+        if re.search(r"API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker|event", source[block.start : block.end]) is None:
+            return
+    flat = flatten(source, block.start, block.end)
+    if block.item and _SECTION.search(section):
+        lead = re.match(r"([A-Za-z가-힣][\w가-힣 -]{1,40}?)\s*(?:[:–—]|\s-\s)", flat.text)
+        if lead is not None and (_KEBAB.fullmatch(lead[1]) or heading_name(lead[1])[0]):
+            yield _entity(document, flat, lead.start(1), lead.end(1), lead[1], heading_name(lead[1])[1], "table")
+    for start, end in flat.code:
+        name = flat.text[start:end].strip()
+        if not re.fullmatch(r"[A-Za-z가-힣][\w가-힣.*/-]{1,60}", name) or name.startswith(("http", "./")):
+            continue
+        after = _CODE_EN.match(flat.text, end) or _CODE_KO.match(flat.text, end)
+        before = _LEAD_CODE_EN.search(flat.text, max(0, start - 30), start)
+        if after is not None:
+            kind = _KINDS.get(after[1].casefold(), NodeKind.SERVICE)
+        elif before is not None:
+            kind = _KINDS.get(before[1].casefold(), NodeKind.SERVICE)
+        else:
+            continue
+        if kind is NodeKind.SERVICE and not re.fullmatch(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*|[A-Z][A-Za-z0-9]+|[가-힣]+", name):
+            continue
+        yield _entity(document, flat, start, end, name, kind.value, "code")
+    for match in _PROSE_EN.finditer(flat.text):
+        words = match[1].split()
+        head = words[-1].casefold()
+        while words and words[0].casefold() in _STOP:
+            words = words[1:]
+        name = " ".join(words)
+        if len(words) < 2 or any(w.casefold() in _STOP for w in words[:-1] if w not in ("of", "and")) or words[0].casefold() in ("if", "when", "for", "in", "see", "run", "once"):
+            continue
+        if words[0].islower() and "-" not in words[0] and not re.search(r"\b(?:the|The|our|Our|and|via|through|by|to|from)\s+$", flat.text[: match.end(1) - len(name)]):
+            continue
+        if words[0].islower() and head not in ("service", "microservice", "database", "topic", "gateway"):
+            continue
+        begin = match.end(1) - len(name)
+        if len(words) == 2 and words[0][0].isupper() and words[1].islower() and not re.search(r"\b[Tt]he\s+$", flat.text[:begin]) and not flat.text[:begin].strip(" *_").rstrip('"')[-1:].isalnum():
+            continue
+        if _KEBAB.fullmatch(words[0]):
+            if words[0].endswith(_COMPOUND):
+                continue
+            name = words[0]
+            yield _entity(document, flat, begin, begin + len(name), name, _KINDS.get(head, NodeKind.SERVICE).value, "prose")
+            continue
+        yield _entity(document, flat, match.end(1) - len(name), match.end(1), name, _KINDS.get(head, NodeKind.SERVICE).value, "prose")
+    if HANGUL_WORD.search(flat.text):
+        yield from _korean(document, flat)
+
+
+def _korean(document: Document, flat: Flat) -> Iterator[RawEntity]:
+    for match in _KO.finditer(flat.text):
+        if _korean_name(match) and (not match[2] or match[1][-1].isascii() or _noun_before(flat.text, match)):
+            start = match.start(1) + len(re.match(r"[0-9-]*", match[1])[0])  # type: ignore[index]  # matches the empty text too
+            yield _entity(document, flat, start, match.end(3), flat.text[start : match.end(3)], NodeKind.SERVICE.value, "prose")
+    yield from _glosses(document, flat, 0, len(flat.text))
+
+
+def _korean_name(match: re.Match[str]) -> bool:
+    word = re.sub(r"^[0-9-]+", "", match[1])
+    if not word or word.casefold() in _KO_STOP or word.endswith(("의", "는", "은", "를", "을", "한", "된", "할", "에서", "으로", "와", "과", "및")) and match[2]:
+        return False
+    return len(word) >= 2
+
+
+def _noun_before(text: str, match: re.Match[str]) -> bool:
+    """결제 서비스 is a name, 때문에 서비스 is none: what stands before the space must be a noun."""
+    from designed.extractors.korean import tag
+
+    begin = max(text.rfind(" ", 0, match.start(1)), 0)
+    before = [m for m in tag(text[begin : match.end(3)]) if begin + m.start < match.end(1)]
+    return bool(before) and before[-1].tag in ("NNG", "NNP", "SL")
+
+
+def _glosses(document: Document, flat: Flat, start: int, end: int) -> Iterator[RawEntity]:
+    for match in _GLOSS.finditer(flat.text, start, end):
+        korean, latin = (match[1], match[2]) if match[1] else (match[4], match[3])
+        at, to = match.span()
+        if technology(latin) is not None or not re.fullmatch(r"[a-z][a-z0-9]+(?:-[a-z0-9]+)*|[A-Z][a-z]+(?:[ -]?[A-Z][a-z]+)*", latin) or len(latin) < 3:
+            continue
+        # Only a gloss on something that is called a service makes a name; any other may still join one that is known.
+        firm = korean.endswith(("서비스", "시스템")) or re.compile(r" ?(?:마이크로 ?서비스|서비스|시스템)").match(flat.text, to) is not None
+        yield _entity(document, flat, at, to, latin, "", "gloss" if firm else "gloss?", (korean, f"{korean}({latin})"))
+
+
+def _entity(document: Document, flat: Flat, start: int, end: int, name: str, kind: str, how: str, aliases: tuple[str, ...] = ()) -> RawEntity:
+    return RawEntity(name, kind, document.lines.place(*flat.span(start, end)), aliases, attributes={"introduced": how})

@@ -1,0 +1,142 @@
+"""From raw claims to claims of the registry's things, and from claims to designed edges. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from designed.confidence import confidence
+from designed.entities import GENERIC, canonical
+from designed.reader import RawClaim, RawName
+from nexus.model.claim import Claim, Via
+from nexus.model.document import Classification, DocumentRef
+from nexus.model.edge import DesignedEdge, Relation
+from nexus.model.entity import Entity
+from nexus.model.names import hyphenated, split_label
+from nexus.model.registry import Registry
+from nexus.model.service import Node, NodeKind
+from nexus.model.technology import technology
+
+_PASSIVE = frozenset({NodeKind.DATABASE.value, NodeKind.TOPIC.value})
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a raw name means: an entity's name and kind, or the name as written. `candidates` where it is ambiguous."""
+
+    name: str
+    kind: str
+    candidates: tuple[Entity, ...] = ()
+
+
+def meaning(raw: RawName, registry: Registry) -> Meaning:
+    """The registry's reading of a name: itself, then its other spellings, then the group around it."""
+    ambiguous: tuple[Entity, ...] = ()
+    spellings = [raw.name]
+    for alias in raw.aliases:
+        spellings += [part for part in split_label(alias) if hyphenated(part) not in GENERIC]
+    spellings = [s for s in dict.fromkeys(spellings) if len(hyphenated(s)) > 1]
+    products = [s for s in spellings[1:] if technology(s) is not None]
+    for spelling in [s for s in spellings if s not in products] + products:
+        for kind in dict.fromkeys((raw.kind_hint, "")):
+            found = registry.resolve(spelling, kind)
+            if found.entity is not None:
+                return Meaning(found.entity.name, found.entity.kind)
+            if found.candidates and not ambiguous:
+                ambiguous = found.candidates
+    for group in raw.within:
+        found = registry.resolve(group)
+        if found.entity is not None:
+            return Meaning(found.entity.name, found.entity.kind)
+    product = next((p for s in spellings if (p := technology(s)) is not None), None)
+    if product is not None:
+        return Meaning(product[0], raw.kind_hint if raw.kind_hint in _PASSIVE else product[1].value, ambiguous)
+    return Meaning(canonical(raw.name), raw.kind_hint or NodeKind.SERVICE.value, ambiguous)
+
+
+def resolve(
+    raw: RawClaim, registry: Registry, document: DocumentRef, reader: str, classification: Classification, ambiguous: dict[str, tuple[Entity, ...]] | None = None
+) -> Claim | None:
+    """A claim, or None where it makes no sense: a thing that depends on itself, a topic that publishes."""
+    source, target = meaning(raw.source, registry), meaning(raw.target, registry)
+    for name, end in ((raw.source.name, source), (raw.target.name, target)):
+        if end.candidates and ambiguous is not None:
+            ambiguous.setdefault(name, end.candidates)
+    if source.name == target.name or not source.name or not target.name:
+        return None
+    relation = raw.relation
+    if relation != Relation.CALLS and source.kind in _PASSIVE:
+        return None
+    attributes = dict(raw.attributes)
+    if raw.weak:
+        attributes["weak"] = raw.weak
+    for label, end in (("source_candidates", source), ("target_candidates", target)):
+        if end.candidates:
+            attributes[label] = ", ".join(sorted(e.name for e in end.candidates))
+    gateway = meaning(RawName(raw.gateway), registry).name if raw.gateway else ""
+    return Claim(
+        relation, source.name, target.name, source.kind, target.kind, document, raw.place.lines, raw.place.columns, raw.place.quote, reader, raw.rule,
+        confidence(raw.rule), raw.modality, raw.via, raw.quantities, classification, gateway, raw.exclusivity, raw.environment, raw.drawn, attributes,
+    )
+
+
+def claim_rid(claim: Claim, repeat: int) -> str:
+    """Stable over moved lines: what is said, by which document, in which words; `repeat` tells equal ones apart."""
+    parts = (claim.document.rid, claim.relation, claim.source, claim.target, claim.environment, claim.modality.value, claim.rule, claim.quote, str(repeat))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def edge_rid(claim: Claim) -> str:
+    """Identifier of the edge that a claim is about."""
+    parts = ("designed", claim.relation, claim.source_kind, claim.source, claim.target_kind, claim.target, claim.environment)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def is_weak(claim: Claim) -> bool:
+    """Whether the claim alone makes no edge."""
+    return bool(claim.attributes.get("weak"))
+
+
+def settle_kinds(claims: Iterable[Claim]) -> list[Claim]:
+    """One kind for each unregistered name, so that a store drawn as a box in one place and as a cylinder in another is one end."""
+    claims = list(claims)
+    kinds: dict[str, set[str]] = {}
+    for claim in claims:
+        kinds.setdefault(claim.source, set()).add(claim.source_kind)
+        kinds.setdefault(claim.target, set()).add(claim.target_kind)
+    firm: Mapping[str, str] = {
+        name: next(iter(found - {NodeKind.SERVICE.value})) for name, found in kinds.items() if len(found) == 2 and NodeKind.SERVICE.value in found
+        and found & {NodeKind.DATABASE.value, NodeKind.EXTERNAL.value, NodeKind.API.value}
+    }
+    return [replace(c, source_kind=firm.get(c.source, c.source_kind), target_kind=firm.get(c.target, c.target_kind)) for c in claims]
+
+
+def edges(claims: Iterable[Claim]) -> list[DesignedEdge]:
+    """Edges with their claims as evidence, in rid order. Weak claims stand beside others, never alone."""
+    grouped: dict[str, list[Claim]] = {}
+    for claim in claims:
+        grouped.setdefault(edge_rid(claim), []).append(claim)
+    made = []
+    for rid, found in sorted(grouped.items()):
+        if all(is_weak(c) for c in found):
+            continue
+        found.sort(key=lambda c: (c.document.uri, c.document.rid, c.lines, c.columns, c.rule, c.quote))
+        first = found[0]
+        made.append(
+            DesignedEdge(
+                rid, Relation(first.relation), Node(first.source, NodeKind(first.source_kind), first.environment),
+                Node(first.target, NodeKind(first.target_kind), first.environment), _via(found), tuple(found),
+            )
+        )
+    return made
+
+
+def _via(claims: list[Claim]) -> Via:
+    """What all claims that say anything about a part agree on; open where they differ."""
+
+    def agreed(values: Iterable[str]) -> str:
+        stated = {value for value in values if value}
+        return stated.pop() if len(stated) == 1 else ""
+
+    return Via(agreed(c.via.protocol for c in claims), agreed(c.via.operation for c in claims), agreed(c.via.channel for c in claims))

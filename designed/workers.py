@@ -1,0 +1,75 @@
+"""Reading documents on several cores: parsers hold the GIL, so large batches go to processes, small ones stay here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from types import TracebackType
+from typing import Self
+
+from designed.pipeline import DocumentReading, read, read_prose
+from designed.reader import RawClaim, Reader
+from nexus.model.document import SourceText
+from nexus.model.registry import Registry
+
+# Below this a process costs more than it brings: it starts in about a second.
+PARALLEL_BYTES = 4 * 1024 * 1024
+SLICE = 64
+
+
+class Workers:
+    """A pool that starts when the first large batch comes and ends with the context."""
+
+    def __init__(self, readers: Mapping[str, Reader], count: int) -> None:
+        self._readers = readers
+        self._count = count
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def read(self, texts: Sequence[SourceText]) -> list[DocumentReading]:
+        """What each document says by itself. Includes are found among the texts of the same batch and namespace."""
+        files = {(t.namespace, t.path): t.text for t in texts}
+        if not self._large(texts):
+            return _read(texts, self._readers, files)
+        # Only files that others may include travel with every slice.
+        shared = {key: text for key, text in files.items() if key[1].endswith((".puml", ".iuml", ".pu", ".dsl", ".yaml", ".yml", ".json", ".env"))}
+        pool = self._start()
+        slices = [texts[i : i + SLICE] for i in range(0, len(texts), SLICE)]
+        futures = [pool.submit(_read, part, self._readers, shared) for part in slices]
+        return [reading for future in futures for reading in future.result()]
+
+    def prose(self, texts: Sequence[SourceText], readers: Mapping[str, str], names: Mapping[str, Registry]) -> dict[str, tuple[RawClaim, ...]]:
+        """Claims of running text by document rid."""
+        if not self._large(texts):
+            return _prose(texts, readers, names)
+        pool = self._start()
+        found: dict[str, tuple[RawClaim, ...]] = {}
+        slices = [texts[i : i + SLICE] for i in range(0, len(texts), SLICE)]
+        futures = [pool.submit(_prose, part, {t.ref.rid: readers[t.ref.rid] for t in part}, {t.namespace: names[t.namespace] for t in part}) for part in slices]
+        for future in futures:
+            found |= future.result()
+        return found
+
+    def _large(self, texts: Iterable[SourceText]) -> bool:
+        return self._count > 1 and sum(len(t.text) for t in texts) >= PARALLEL_BYTES
+
+    def _start(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            # Not fork: the process has threads and connections.
+            self._pool = ProcessPoolExecutor(self._count, mp_context=get_context("spawn"))
+        return self._pool
+
+
+def _read(texts: Sequence[SourceText], readers: Mapping[str, Reader], files: Mapping[tuple[str, str], str]) -> list[DocumentReading]:
+    return [read(text, readers, lambda path, n=text.namespace: files.get((n, path))) for text in texts]  # type: ignore[misc]  # the default binds the namespace
+
+
+def _prose(texts: Sequence[SourceText], readers: Mapping[str, str], names: Mapping[str, Registry]) -> dict[str, tuple[RawClaim, ...]]:
+    return {text.ref.rid: read_prose(text, readers[text.ref.rid], names[text.namespace]) for text in texts}

@@ -1,0 +1,99 @@
+"""Entities, decisions about them, and ambiguous spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from psycopg.types.json import Jsonb
+
+from nexus.model.document import Classification
+from nexus.model.entity import Entity, EntityState
+from nexus.ports.entities import Action, Decision, EntityFilter
+from nexus.store.pool import Connection
+from nexus.store.queries import queries
+
+_SQL = queries("entities")
+
+
+def list_entities(connection: Connection, wanted: EntityFilter) -> list[Entity]:
+    """Entities that the reader may see, by name."""
+    rows = connection.execute(
+        _SQL["list_entities"],
+        {
+            "tenant": wanted.tenant, "class_rank": wanted.clearance.rank, "namespaces": list(wanted.namespaces), "state": wanted.state, "kind": wanted.kind,
+            "text": wanted.text,
+        },
+    ).fetchall()
+    return [
+        Entity(rid, name, kind, tuple(aliases), owner, namespace, tuple(environments), EntityState(state), tuple(evidence), tuple(members), attributes)
+        for rid, name, kind, aliases, owner, namespace, environments, state, evidence, members, attributes in rows
+    ]
+
+
+def replace_entities(connection: Connection, tenant: str, entities: Iterable[Entity]) -> None:
+    """The whole registry of a tenant."""
+    connection.execute(_SQL["delete_entities"], {"tenant": tenant})
+    with connection.cursor() as cursor:
+        cursor.executemany(_SQL["add_entity"], [_row(tenant, entity) for entity in entities])
+
+
+def _row(tenant: str, entity: Entity) -> dict[str, object]:
+    return {
+        "tenant": tenant, "rid": entity.rid, "name": entity.name, "kind": entity.kind, "aliases": list(entity.aliases), "owner": entity.owner,
+        "namespace": entity.namespace, "environments": list(entity.environments), "state": entity.state.value, "evidence": list(entity.evidence),
+        "members": list(entity.members), "attributes": Jsonb(entity.attributes), "scopes": scopes(entity), "class_rank": level(entity).rank,
+    }
+
+
+def scopes(entity: Entity) -> list[str]:
+    """Document namespaces that know the name; empty where every reader may (people and traces name it)."""
+    return sorted(set(entity.attributes.get("scopes", "").split(",")) - {""}) if "traces" not in entity.evidence else []
+
+
+def level(entity: Entity) -> Classification:
+    """The lowest classification of what names it."""
+    return Classification(entity.attributes.get("classification", Classification.PUBLIC.value))
+
+
+def list_decisions(connection: Connection, tenant: str, name: str = "") -> list[Decision]:
+    """Decisions in the order in which they were made."""
+    rows = connection.execute(_SQL["list_decisions"], {"tenant": tenant, "name": name}).fetchall()
+    return [Decision(Action(action), about, who, why, kind, other, number, at) for action, about, who, why, kind, other, number, at in rows]
+
+
+def add_decision(connection: Connection, tenant: str, decision: Decision, at: datetime) -> int:
+    """Keep a decision; returns its id."""
+    row = connection.execute(
+        _SQL["add_decision"],
+        {
+            "tenant": tenant, "action": decision.action.value, "name": decision.name, "kind": decision.kind, "other": decision.other, "who": decision.who,
+            "why": decision.why, "at": at,
+        },
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def replace_ambiguous(connection: Connection, tenant: str, found: dict[str, tuple[Entity, ...]]) -> None:
+    """Spellings that mean several things. A reader who may not see all candidates does not see the spelling."""
+    connection.execute(_SQL["delete_ambiguous"], {"tenant": tenant})
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            _SQL["add_ambiguous"],
+            [
+                {
+                    "tenant": tenant, "name": name, "candidates": sorted(f"{e.kind} {e.name}" for e in candidates),
+                    "class_rank": max(level(e).rank for e in candidates), "scopes": sorted({s for e in candidates for s in scopes(e)}),
+                }
+                for name, candidates in sorted(found.items())
+            ],
+        )
+
+
+def list_ambiguous(connection: Connection, wanted: EntityFilter) -> list[dict[str, object]]:
+    """Ambiguous spellings that the reader may see."""
+    rows = connection.execute(
+        _SQL["list_ambiguous"], {"tenant": wanted.tenant, "class_rank": wanted.clearance.rank, "namespaces": list(wanted.namespaces)}
+    ).fetchall()
+    return [{"name": name, "candidates": list(candidates)} for name, candidates in rows]

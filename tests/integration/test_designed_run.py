@@ -1,0 +1,114 @@
+"""Documents in the store become claims, change with their text, and keep their history."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from designed.run import Refresh
+from designed.stored import StoredDesigned
+from nexus.model.document import Classification, DocumentRef, SourceText
+from nexus.plugins import load_plugins
+from nexus.ports.designed import DesignedFilter
+from nexus.store.pool import Database
+
+READERS = load_plugins("designed.readers", "READER")
+DRAWN = "# Design\n\n```mermaid\nflowchart LR\n  web[web] --> cart[cart]\n  web --> pay[pay]\n```\n"
+
+
+class Folder:
+    """Documents in memory, as the port gives them; counts what is read."""
+
+    def __init__(self) -> None:
+        self.texts_by_path: dict[str, tuple[str, Classification, tuple[tuple[int, int, Classification], ...]]] = {}
+        self.read: list[str] = []
+
+    def put(self, path: str, text: str, level: Classification = Classification.INTERNAL, raised: tuple[tuple[int, int, Classification], ...] = ()) -> None:
+        self.texts_by_path[path] = (text, level, raised)
+
+    def _ref(self, path: str) -> DocumentRef:
+        text, level, raised = self.texts_by_path[path]
+        return DocumentRef(path, path, f"file:///{path}", hashlib.sha256(f"{text}{level}{raised}".encode()).hexdigest())
+
+    def documents(self, tenant: str) -> list[DocumentRef]:
+        return [self._ref(path) for path in self.texts_by_path]
+
+    def texts(self, tenant: str, rids: list[str]) -> Iterator[SourceText]:
+        for path in rids:
+            text, level, raised = self.texts_by_path[path]
+            self.read.append(path)
+            yield SourceText(self._ref(path), text, "." + path.rsplit(".", 1)[1], path, "default", tenant, level, raised=raised)
+
+    def passages(self, tenant: str, rids: list[str], clearance: Classification) -> list:
+        return []
+
+
+@pytest.fixture
+def folder() -> Folder:
+    return Folder()
+
+
+@pytest.fixture
+def control(database: Database, folder: Folder, clock) -> Refresh:
+    return Refresh(database, folder, READERS, clock, lambda _tenant: (), workers=1)
+
+
+def shown(database: Database, clearance: Classification = Classification.INTERNAL) -> list[tuple[str, str, str]]:
+    edges = StoredDesigned(database).edges(DesignedFilter("default", clearance))
+    return sorted((e.source.name, e.relation.value, e.target.name) for e in edges)
+
+
+def test_an_unchanged_document_is_not_read_again(database: Database, folder: Folder, control: Refresh) -> None:
+    folder.put("a.md", DRAWN)
+    first = control.refresh("default")
+    assert (first["documents"], first["claims"], first["edges"]) == (1, 2, 2)
+    folder.read.clear()
+    again = control.refresh("default")
+    assert (again["documents"], again["claims"], again["edges"]) == (0, 2, 2)
+    assert folder.read == []
+    assert shown(database) == [("web", "CALLS", "cart"), ("web", "CALLS", "pay")]
+
+
+def test_an_edit_retracts_what_is_no_longer_said_and_history_keeps_when(database: Database, folder: Folder, control: Refresh, clock) -> None:
+    folder.put("a.md", DRAWN)
+    control.refresh("default")
+    reader = StoredDesigned(database)
+    wanted = DesignedFilter("default", Classification.INTERNAL)
+    gone = next(e for e in reader.edges(wanted) if e.target.name == "pay")
+    first = clock.at
+    clock.at += timedelta(hours=1)
+    folder.put("a.md", "Moved down.\n\n" + DRAWN.replace("  web --> pay[pay]\n", ""))
+    control.refresh("default")
+    assert shown(database) == [("web", "CALLS", "cart")]
+    (kept,) = reader.edges(wanted)
+    assert kept.claims[0].lines == (7, 7)
+    (past,) = reader.history(wanted, gone.rid)
+    assert (past["valid_from"], past["valid_to"]) == (first, clock.at)
+    # The claim that only moved began with its first sighting.
+    assert [h["valid_from"] for h in reader.history(wanted, kept.rid)] == [first]
+
+
+def test_a_deleted_document_takes_its_edges_with_it(database: Database, folder: Folder, control: Refresh) -> None:
+    folder.put("a.md", DRAWN)
+    control.refresh("default")
+    del folder.texts_by_path["a.md"]
+    assert control.refresh("default")["edges"] == 0
+    assert shown(database) == []
+
+
+def test_a_restricted_passage_makes_restricted_claims(database: Database, folder: Folder, control: Refresh) -> None:
+    folder.put("a.md", DRAWN, raised=((6, 6, Classification.RESTRICTED),))
+    folder.put("b.md", DRAWN.replace("cart", "vault"), Classification.RESTRICTED)
+    control.refresh("default")
+    assert shown(database) == [("web", "CALLS", "cart")]
+    assert shown(database, Classification.RESTRICTED) == [("web", "CALLS", "cart"), ("web", "CALLS", "pay"), ("web", "CALLS", "vault")]
+    assert shown(database, Classification.PUBLIC) == []
+
+
+def test_two_tenants_do_not_meet(database: Database, folder: Folder, control: Refresh) -> None:
+    folder.put("a.md", DRAWN)
+    control.refresh("default")
+    assert StoredDesigned(database).edges(DesignedFilter("other", Classification.RESTRICTED)) == []
