@@ -1,0 +1,76 @@
+"""What is deployed fits the code: settings by name, ports, roles, files that are mounted, no secret in a file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nexus.settings.load import unknown_variables
+from nexus.wiring.process import known_roles
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+KUBERNETES = ROOT / "deploy" / "kubernetes"
+
+
+def manifests() -> list[dict[str, Any]]:
+    return [document for path in sorted(KUBERNETES.glob("*.yaml")) for document in yaml.safe_load_all(path.read_text(encoding="utf-8")) if document]
+
+
+def containers() -> list[dict[str, Any]]:
+    return [c for m in manifests() if m["kind"] in {"Deployment", "StatefulSet"} for c in m["spec"]["template"]["spec"]["containers"]]
+
+
+def test_compose_uses_settings_that_exist() -> None:
+    environment = COMPOSE["services"]["nexus"]["environment"]
+    assert unknown_variables(environment) == []
+    image = re.findall(r"(NEXUS_\w+)=", (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8"))
+    assert image
+    assert unknown_variables(dict.fromkeys(image, "")) == []
+
+
+def test_compose_holds_no_secret_and_is_bound_to_this_machine() -> None:
+    text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    assert not re.search(r"PASSWORD: (?!\$\{)\S", text)
+    for service in COMPOSE["services"].values():
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+
+
+def test_compose_mounts_files_that_exist() -> None:
+    volumes = [v for s in COMPOSE["services"].values() for v in s.get("volumes", []) if v.startswith("./")]
+    assert volumes
+    assert [v for v in volumes if not (ROOT / v.split(":")[0]).exists()] == []
+    named = {v.split(":")[0] for s in COMPOSE["services"].values() for v in s.get("volumes", []) if re.match(r"\w+:", v)}
+    assert named == set(COMPOSE["volumes"])
+
+
+def test_compose_waits_for_health_and_has_limits() -> None:
+    for name, service in COMPOSE["services"].items():
+        assert service["deploy"]["resources"]["limits"], name
+        for dependency, rule in (service.get("depends_on") or {}).items():
+            target = COMPOSE["services"][dependency]
+            assert rule["condition"] != "service_healthy" or "healthcheck" in target or "build" in target
+
+
+@pytest.mark.parametrize("container", containers(), ids=lambda c: ",".join(c["args"][2:]))
+def test_kubernetes_runs_roles_that_exist_without_rights(container: dict[str, Any]) -> None:
+    assert set(container["args"][2].split(",")) <= {*known_roles()}
+    assert container["securityContext"]["capabilities"]["drop"] == ["ALL"]
+    assert {"startupProbe", "readinessProbe", "livenessProbe"} <= set(container)
+    assert unknown_variables({e["name"]: "" for e in container["env"]}) == []
+
+
+def test_kubernetes_parts_fit_together() -> None:
+    found = manifests()
+    listed = next(m for m in found if m["kind"] == "Kustomization")["resources"]
+    assert sorted(listed) == sorted(p.name for p in KUBERNETES.glob("*.yaml") if p.name != "kustomization.yaml")
+    assert unknown_variables(next(m for m in found if m["kind"] == "ConfigMap")["data"]) == []
+    ports = {p["name"]: p["containerPort"] for c in containers() for p in c["ports"]}
+    assert ports == {"otlp-grpc": 4317, "otlp-http": 4318, "http": 8000}
+    for service in (m for m in found if m["kind"] == "Service"):
+        for port in service["spec"]["ports"]:
+            assert ports[port["targetPort"]] == port["port"]
