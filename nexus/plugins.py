@@ -15,14 +15,19 @@ def load_plugins(package: str, constant: str) -> dict[str, Any]:
     Returns module name -> value, sorted by name. A module without the constant is a bug (InvariantBroken): private
     helpers of a plugin folder begin with `_`.
     """
+    return {name: load_plugin(package, name, constant) for name in plugin_names(package)}
+
+
+def plugin_names(package: str) -> list[str]:
+    """The plugins of a package, sorted, without importing them."""
     parent = importlib.import_module(package)
-    found: dict[str, Any] = {}
-    for info in sorted(pkgutil.iter_modules(parent.__path__), key=lambda item: item.name):
-        if info.name.startswith("_"):
-            continue
-        module = importlib.import_module(f"{package}.{info.name}")
-        if not hasattr(module, constant):
-            msg = f"{package}.{info.name} has no {constant}"
-            raise InvariantBroken(msg)
-        found[info.name] = getattr(module, constant)
-    return found
+    return sorted(info.name for info in pkgutil.iter_modules(parent.__path__) if not info.name.startswith("_"))
+
+
+def load_plugin(package: str, name: str, constant: str) -> Any:
+    """One plugin."""
+    module = importlib.import_module(f"{package}.{name}")
+    if not hasattr(module, constant):
+        msg = f"{package}.{name} has no {constant}"
+        raise InvariantBroken(msg)
+    return getattr(module, constant)

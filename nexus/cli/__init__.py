@@ -8,25 +8,32 @@ import typer
 
 from nexus.cli.exits import exit_code
 from nexus.errors import ConfigError, NexusError
-from nexus.plugins import load_plugins
+from nexus.plugins import load_plugin, plugin_names
+
+COMMANDS = "nexus.cli.commands"
 
 
-def build() -> typer.Typer:
-    """The whole command line, from the files of this folder."""
+def build(wanted: str = "") -> typer.Typer:
+    """The command line, from the files of `commands/`: all of it, or only the command that is `wanted`, for a fast start."""
     app = typer.Typer(name="nexus", help="Designed and observed architecture, side by side.", no_args_is_help=True, pretty_exceptions_enable=False)
-    for module, command in load_plugins("nexus.cli.commands", "COMMAND").items():
-        name = module.replace("_", "-")
+    names = {module.replace("_", "-"): module for module in plugin_names(COMMANDS)}
+    for name, module in names.items():
+        if wanted in names and name != wanted:
+            continue
+        command = load_plugin(COMMANDS, module, "COMMAND")
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
             app.command(name)(command)
+    # With one command typer would drop its name.
+    app.callback()(lambda: None)
     return app
 
 
 def main() -> None:
     """Entry point. Errors of Nexus become one clear line on stderr and the documented exit code."""
     try:
-        build()()
+        build(sys.argv[1] if len(sys.argv) > 1 else "")()
     except NexusError as error:
         problems = error.problems if isinstance(error, ConfigError) else (str(error),)
         for problem in problems:
