@@ -29,3 +29,20 @@ def metric_names() -> list[str]:
 HTTP_REQUESTS: Final = Counter("nexus_http_requests_total", "Requests to the API by status class.", ["status"], registry=REGISTRY)
 HTTP_SECONDS: Final = Histogram("nexus_http_request_seconds", "Time from request to the last byte of the answer.", registry=REGISTRY)
 READY: Final = Gauge("nexus_ready", "1 while every role of this process runs.", registry=REGISTRY)
+
+OTLP_REQUESTS: Final = Counter("nexus_otlp_requests_total", "Export requests by transport and answer (gRPC code name or HTTP status).", ["transport", "answer"], registry=REGISTRY)
+OTLP_SPANS: Final = Counter("nexus_otlp_spans_total", "Spans acknowledged: durable in the span log.", registry=REGISTRY)
+OTLP_REJECTED: Final = Counter("nexus_otlp_rejected_spans_total", "Spans refused one by one, by reason; their senders were told.", ["reason"], registry=REGISTRY)
+OTLP_REFUSED: Final = Counter("nexus_otlp_refused_requests_total", "Requests refused with a retry time, by what was full or away.", ["reason"], registry=REGISTRY)
+OTLP_BYTES: Final = Counter("nexus_otlp_received_bytes_total", "Bytes of request bodies as they arrived, by transport.", ["transport"], registry=REGISTRY)
+OTLP_WARNINGS: Final = Counter("nexus_otlp_warnings_total", "Requests that were taken and are probably a mistake, by kind.", ["kind"], registry=REGISTRY)
+OTLP_BATCH_SPANS: Final = Histogram(
+    "nexus_otlp_batch_spans", "Spans accepted per request.", buckets=(0, 1, 10, 100, 512, 1_000, 2_000, 5_000, 10_000, 100_000), registry=REGISTRY
+)
+OTLP_ACK_SECONDS: Final = Histogram("nexus_otlp_ack_seconds", "Time from a complete request to its answer.", registry=REGISTRY)
+OTLP_BYTES_IN_FLIGHT: Final = Gauge("nexus_otlp_in_flight_bytes", "Bytes of requests that are being received or wait for the log.", registry=REGISTRY)
+OTLP_CONNECTIONS: Final = Gauge("nexus_otlp_http_connections", "Open OTLP/HTTP connections.", registry=REGISTRY)
+LOG_BYTES: Final = Gauge("nexus_span_log_bytes", "Size of the span log on disk.", registry=REGISTRY)
+LOG_LAG_BYTES: Final = Gauge("nexus_span_log_lag_bytes", "Bytes of the span log that are acknowledged and not rolled up yet.", registry=REGISTRY)
+LOG_CORRUPT_BYTES: Final = Counter("nexus_span_log_corrupt_bytes_total", "Bytes of the span log that were damaged and had to be skipped.", registry=REGISTRY)
+LOG_WRITE_FAILURES: Final = Counter("nexus_span_log_write_failures_total", "Writes to the span log that failed (full disk); their senders were asked to retry.", registry=REGISTRY)

@@ -1,0 +1,207 @@
+"""From request bodies to the log: requests that wait are decoded together and appended with one sync.
+
+Transports submit and get a future; a few threads do the work, for the libraries beneath free the GIL. Everything that waits is counted against one budget.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+
+from collector_receiver.budget import Budget
+from collector_receiver.inflate import gunzip
+from collector_receiver.otlp import Decoded, decode_batch
+from collector_receiver.otlp_json import to_protobuf
+from nexus import telemetry
+from nexus.errors import InvariantBroken, MalformedSpans, NexusError, Overloaded
+from nexus.ports.span_log import Rejection, SpanLogWriter
+
+log = structlog.get_logger("nexus.receiver")
+
+SOURCE: Final = "otlp"
+REASONS: Final = {
+    "trace_id": "a trace id must be 16 bytes (in JSON 32 hex digits), not all zero",
+    "span_id": "a span id must be 8 bytes (in JSON 16 hex digits), not all zero",
+    "start_time": "a span needs a start time above zero",
+    "incomplete": "a span needs a trace id, a span id and a start time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a request that was taken: `rejected` spans of it were not, for the reasons in `message`."""
+
+    accepted: int
+    rejected: int = 0
+    message: str = ""
+
+
+@dataclass(slots=True)
+class Pending:
+    """A request on its way. `reserved` bytes of the budget are given back when the answer is known."""
+
+    body: bytes
+    tenant: str
+    json: bool = False
+    gzip: bool = False
+    reserved: int = 0
+    future: Future[Outcome] = field(default_factory=Future)
+    began: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeLimits:
+    """Bounds of the intake: bytes of one request after decompression, requests and bytes that are decoded together, requests that wait."""
+
+    max_request_bytes: int = 64 * 1024 * 1024
+    batch_bytes: int = 4 * 1024 * 1024
+    batch_requests: int = 64
+    max_waiting: int = 1024
+    threads: int = 2
+
+
+class Intake:
+    """Decodes and appends. `start` before `submit`; `stop` finishes what was submitted."""
+
+    def __init__(self, writer: SpanLogWriter, budget: Budget, limits: IntakeLimits, allowed: Iterable[str] = ()) -> None:
+        self.budget = budget
+        self._writer, self._limits, self._allowed = writer, limits, frozenset(allowed)
+        self._waiting: deque[Pending] = deque()
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Start the threads."""
+        self._threads = [threading.Thread(target=self._work, name=f"intake-{n}", daemon=True) for n in range(self._limits.threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Answer everything that waits, then end."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+    def submit(self, pending: Pending) -> None:
+        """Queue a request whose bytes are reserved. Overloaded where too many wait (the reservation stays the caller's until then)."""
+        with self._changed:
+            if self._stopping or len(self._waiting) >= self._limits.max_waiting:
+                raise Overloaded("too many requests wait; send again", retry_after=1.0)
+            self._waiting.append(pending)
+            self._changed.notify()
+
+    def _take(self) -> list[Pending]:
+        """The next requests to decode together; empty when it is over."""
+        with self._changed:
+            while not self._waiting and not self._stopping:
+                self._changed.wait()
+            batch: list[Pending] = []
+            size = 0
+            while self._waiting and len(batch) < self._limits.batch_requests and (not batch or size + len(self._waiting[0].body) <= self._limits.batch_bytes):
+                batch.append(self._waiting.popleft())
+                size += len(batch[-1].body)
+            return batch
+
+    def _work(self) -> None:
+        while batch := self._take():
+            self._handle(batch)
+
+    def _handle(self, batch: list[Pending]) -> None:
+        """Answer each request of a batch, whatever happens."""
+        ready = [pending for pending in batch if self._prepare(pending)]
+        if not ready:
+            return
+        try:
+            self._append(ready)
+        except NexusError as error:
+            for pending in ready:
+                self._finish(pending, error)
+        except BaseException as error:  # a sender must never see it; the library's panics derive from BaseException
+            if len(ready) > 1:
+                # Alone, so that only the request that causes it suffers.
+                for pending in ready:
+                    self._handle_alone(pending)
+                return
+            log.exception("intake_failed", bytes=len(ready[0].body))
+            self._finish(ready[0], InvariantBroken(f"decoding failed: {error!r}"))
+
+    def _handle_alone(self, pending: Pending) -> None:
+        pending.json = pending.gzip = False  # `_prepare` has done both
+        self._handle([pending])
+
+    def _prepare(self, pending: Pending) -> bool:
+        """Inflate, and turn JSON into protobuf. False where that was the end of it."""
+        try:
+            if pending.gzip:
+                pending.body = gunzip(pending.body, self._limits.max_request_bytes, lambda size: self._reserve(pending, size))
+            if pending.json:
+                # The parsed document takes several times its text, as long as it is converted.
+                self._reserve(pending, 8 * len(pending.body))
+                converted = to_protobuf(pending.body, self._allowed)
+                pending.body = converted.body
+                if converted.nothing_known:
+                    telemetry.OTLP_WARNINGS.labels("unknown_json").inc()
+        except NexusError as error:
+            self._finish(pending, error)
+        except Exception as error:
+            log.exception("intake_failed", bytes=len(pending.body))
+            self._finish(pending, InvariantBroken(f"reading failed: {error!r}"))
+        else:
+            return True
+        return False
+
+    def _reserve(self, pending: Pending, size: int) -> None:
+        self.budget.reserve(size)
+        pending.reserved += size
+
+    def _append(self, batch: list[Pending]) -> None:
+        decoded = decode_batch([pending.body for pending in batch], [pending.tenant for pending in batch], self._allowed)
+        self._writer.append(decoded.spans, SOURCE, decoded.rejections)
+        for place, pending in enumerate(batch):
+            self._answer(pending, place, decoded)
+
+    def _answer(self, pending: Pending, place: int, decoded: Decoded) -> None:
+        if place in decoded.malformed:
+            self._finish(pending, MalformedSpans(decoded.malformed[place]))
+            return
+        own = [rejection for rejection in decoded.rejections if rejection.request == place]
+        rejected, accepted = sum(rejection.count for rejection in own), decoded.accepted[place]
+        for rejection in own:
+            telemetry.OTLP_REJECTED.labels(rejection.reason).inc(rejection.count)
+        message = explain(own)
+        if rejected and not accepted:
+            self._finish(pending, MalformedSpans(message))
+            return
+        telemetry.OTLP_SPANS.inc(accepted)
+        telemetry.OTLP_BATCH_SPANS.observe(accepted)
+        self._finish(pending, Outcome(accepted, rejected, message))
+
+    def _finish(self, pending: Pending, result: Outcome | NexusError) -> None:
+        self.budget.release(pending.reserved)
+        pending.reserved = 0
+        pending.body = b""
+        telemetry.OTLP_ACK_SECONDS.observe(time.monotonic() - pending.began)
+        if not pending.future.set_running_or_notify_cancel():
+            return
+        if isinstance(result, Outcome):
+            pending.future.set_result(result)
+        else:
+            pending.future.set_exception(result)
+
+
+def explain(rejections: Sequence[Rejection]) -> str:
+    """Why spans were refused, for the sender's log."""
+    counts: dict[str, int] = {}
+    for rejection in rejections:
+        counts[rejection.reason] = counts.get(rejection.reason, 0) + rejection.count
+    return "; ".join(f"{count} rejected: {REASONS[reason]}" for reason, count in sorted(counts.items()))

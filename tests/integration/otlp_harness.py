@@ -1,0 +1,133 @@
+"""A receiver on real sockets for tests: in a thread of its own, on free ports."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from collector_receiver.log.local import LocalSpanLogWriter
+from collector_receiver.log.reader import LocalSpanLogReader
+from collector_receiver.run import Receiver, ReceiverOptions
+from collector_receiver.sources.otlp_grpc import GrpcOptions
+from collector_receiver.sources.otlp_http import HttpOptions
+from nexus.ports.span_log import Rejection
+
+
+class Now:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+class Faulty:
+    """A span log that can be made to fail; hands over to the real one otherwise."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.fail: Callable[[pl.DataFrame], None] = lambda spans: None
+
+    def append(self, spans: pl.DataFrame, source: str, rejections: Sequence[Rejection] = ()) -> None:
+        self.fail(spans)
+        self.inner.append(spans, source, rejections)
+
+
+@dataclass
+class Served:
+    """A running receiver."""
+
+    receiver: Receiver
+    log: Faulty
+    reader: LocalSpanLogReader
+    http_port: int
+    loop: asyncio.AbstractEventLoop
+    thread: threading.Thread
+
+    @property
+    def grpc_port(self) -> int:
+        return self.receiver.grpc_port
+
+    def spans(self) -> pl.DataFrame:
+        """Everything in the log."""
+        frames, at = [], {}
+        while True:
+            frame, after = self.reader.read(at, 10_000)
+            frames.append(frame)
+            if after == at:
+                return pl.concat(frames)
+            at = after
+
+    def rejected(self) -> list[Rejection]:
+        return [item.rejection for item in self.reader.rejected({}, self.reader.end())]
+
+    def run(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
+
+    def stop(self) -> None:
+        self.run(self.receiver.stop())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(30)
+        self.loop.close()
+        self.log.inner.close()
+
+    def post(self, body: bytes, headers: dict[str, str] | None = None, path: str = "/v1/traces", method: str = "POST") -> tuple[int, dict[str, str], bytes]:
+        """One request on a connection of its own: status, headers in lower case, body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=30)
+        try:
+            connection.request(method, path, body, {"Content-Type": "application/x-protobuf"} if headers is None else headers)
+            response = connection.getresponse()
+            return response.status, {key.lower(): value for key, value in response.getheaders()}, response.read()
+        finally:
+            connection.close()
+
+
+def serve(root: Path, find: Any = None, **changes: Any) -> Served:
+    """Start a receiver. `changes` replace parts of its options: `grpc_*`, `http_*` and `intake_*` fields, or fields of ReceiverOptions."""
+    grpc = GrpcOptions("127.0.0.1:0")
+    http = HttpOptions()
+    options = ReceiverOptions(grpc, http)
+    limit = changes.pop("max_request_bytes", None)
+    if limit is not None:
+        changes |= {"grpc_max_request_bytes": limit, "http_max_request_bytes": limit, "intake_max_request_bytes": limit}
+    for part in ("grpc", "http", "intake"):
+        fields = {name.removeprefix(f"{part}_"): changes.pop(name) for name in list(changes) if name.startswith(f"{part}_")}
+        options = replace(options, **{part: replace(getattr(options, part), **fields)})
+    options = replace(options, **changes)
+    log = Faulty(LocalSpanLogWriter(root, Now()))
+    listening = socket.socket()
+    listening.bind((options.grpc.address.rpartition(":")[0], 0))
+    loop = asyncio.new_event_loop()
+    started: Future[Receiver] = Future()
+
+    async def begin() -> None:
+        receiver = Receiver(log, find, options)
+        try:
+            await receiver.start(listening)
+        except BaseException as error:
+            started.set_exception(error)
+            return
+        started.set_result(receiver)
+
+    def work() -> None:
+        asyncio.set_event_loop(loop)
+        loop.create_task(begin())
+        loop.run_forever()
+
+    thread = threading.Thread(target=work, name="receiver")
+    thread.start()
+    try:
+        receiver = started.result(30)
+    except BaseException:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(30)
+        log.inner.close()
+        raise
+    return Served(receiver, log, LocalSpanLogReader(root, Now()), listening.getsockname()[1], loop, thread)
