@@ -1,1 +1,1 @@
-"""Finding kinds, one a file: each module has KIND, its docstring is the user's documentation."""
+"""Finding kinds, one a file. Each module has `KIND: Final[Kind]`; its docstring is the documentation of the kind."""

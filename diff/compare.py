@@ -1,0 +1,228 @@
+"""The comparison: (evidence, policy) -> findings with both sides, for every reader. Pure; the same input gives the same output.
+
+`compare` gives one `Row` for each finding and each set of labels that decides it (visibility.py). Kinds are the files of
+`diff/kinds`; this module knows none of them by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from nexus.model.claim import Via
+from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
+from nexus.model.finding import Finding, Flag
+from nexus.model.service import UNNAMED, Node
+from nexus.plugins import load_plugins
+
+from diff import promises, rank, sentences
+from diff.components import Component, components
+from diff.evidence import Evidence
+from diff.fingerprint import fingerprint, kind_of
+from diff.gather import Indexes, explained, subject_of
+from diff.index import EdgeIndex, Pair, by_via, pairs_of
+from diff.names import End, same_topic
+from diff.policy import Policy
+from diff.presence import amount
+from diff.subject import Kind, Subject, Verdict, node_of
+from diff.visibility import label, views
+from diff.world import World
+
+_DOCUMENTED_AS = {Relation.CALLS_OBSERVED: "CALLS", Relation.PUBLISHES_OBSERVED: "PUBLISHES", Relation.SUBSCRIBES_OBSERVED: "SUBSCRIBES", Relation.DELIVERS_OBSERVED: "DELIVERS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A finding as far as it is made of claims with the labels `needs`, without those in `hidden`.
+
+    `primary` is false for a finding beside another on the same relation (a broken promise). `calls` counts for the
+    traffic-weighted coverage. `sources` are protocol families that tell whether the source is still visible.
+    """
+
+    finding: Finding
+    needs: frozenset[str]
+    hidden: frozenset[str]
+    primary: bool
+    calls: int
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """Every finding kind by status."""
+    return {kind.status: kind for kind in load_plugins("diff.kinds", "KIND").values()}
+
+
+@cache
+def _of_side(side: str) -> tuple[Kind, ...]:
+    return tuple(sorted((k for k in kinds().values() if k.side == side), key=lambda k: (k.order, k.status)))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All rows, ranked, and the world that they were judged in."""
+
+    rows: tuple[Row, ...]
+    world: World
+    labels: frozenset[str]
+
+    def seen_with(self, labels: frozenset[str]) -> list[Row]:
+        """The rows of a reader who sees those labels."""
+        return [row for row in self.rows if row.needs <= labels and not row.hidden & labels]
+
+
+def compare(evidence: Evidence, policy: Policy) -> Comparison:
+    """Judge everything."""
+    world = World(evidence, policy)
+    pairs = pairs_of(evidence.designed, world.names)
+    consumers: dict[str, tuple[End, ...]] = {}
+    for pair in pairs:
+        if pair.relation == "SUBSCRIBES":
+            for identity in pair.target.identities:
+                consumers[identity] = (*consumers.get(identity, ()), pair.source)
+    observed = [e for e in evidence.observed if amount(e)]
+    indexes = Indexes(EdgeIndex(observed, world.names), EdgeIndex(evidence.past, world.names), world, consumers)
+    reach = rank.Reach(observed)
+    rows: list[Row] = []
+    every: set[str] = set()
+    for component in components(pairs, observed, indexes):
+        labels = frozenset(label(c) for pair in component.pairs for c in pair.claims)
+        every |= labels
+        for seen in views(labels) if labels else [frozenset()]:
+            rows += [replace(row, needs=seen, hidden=labels - seen) for row in _judge(component, seen, indexes, reach)]
+    rows.sort(key=lambda r: (-r.finding.rank, r.finding.fingerprint, sorted(r.needs)))
+    return Comparison(tuple(rows), world, frozenset(every))
+
+
+def _judge(component: Component, seen: frozenset[str], indexes: Indexes, reach: rank.Reach) -> Iterator[Row]:
+    """Findings of one group for readers who see the labels `seen`."""
+    pairs = [replace_claims(pair, seen) for pair in component.pairs]
+    shown = [pair for pair in pairs if pair.claims]
+    documented = frozenset(pair.key for pair in shown)
+    spoken: set[str] = set()
+    for pair in shown:
+        for via, environment, claims in by_via(pair.claims, pair.relation):
+            subject = subject_of(pair, via, environment, claims, pair, documented, _consumers_in(indexes, shown))
+            settled, extra = judge_documented(subject, indexes.world)
+            spoken.update(e.rid for e in subject.edges)
+            for kind, verdict in (*([settled] if settled else []), *extra):
+                spoken.update(e.rid for e in _spoken_for(kind, subject, indexes))
+                yield _row(subject, kind, verdict, indexes.world, reach, primary=(kind, verdict) == settled)
+    left = [e for e in component.edges if e.rid not in spoken and not _ignored(e, indexes)]
+    implied = {e.rid for e in left if e.relation is Relation.DELIVERS_OBSERVED and _implied(e, indexes)}
+    alike: dict[tuple[str, str, str, str], list[ObservedEdge]] = {}
+    for edge in left:
+        if edge.rid not in implied:
+            ends = _ends(edge, indexes)
+            alike.setdefault((edge.relation.value, ends[0].key, ends[1].key, edge.source.environment), []).append(edge)
+    for key in sorted(alike):
+        subject = _undocumented(alike[key], indexes)
+        for kind in _of_side("observed"):
+            verdict = kind.decide(subject, indexes.world)
+            if verdict is not None:
+                yield _row(subject, kind, verdict, indexes.world, reach, primary=True)
+                break
+
+
+def _consumers_in(indexes: Indexes, shown: Sequence[Pair]) -> Indexes:
+    """Documented consumers as far as the reader sees them."""
+    if not any(pair.relation == "PUBLISHES" for pair in shown):
+        return indexes
+    consumers: dict[str, tuple[End, ...]] = {}
+    for pair in shown:
+        if pair.relation == "SUBSCRIBES":
+            for identity in pair.target.identities:
+                consumers[identity] = (*consumers.get(identity, ()), pair.source)
+    return replace(indexes, consumers=consumers)
+
+
+def replace_claims(pair: Pair, seen: frozenset[str]) -> Pair:
+    """The pair with the claims that a reader of those labels sees."""
+    kept = tuple(c for c in pair.claims if label(c) in seen)
+    return pair if len(kept) == len(pair.claims) else replace(pair, claims=kept)
+
+
+def judge_documented(subject: Subject, world: World) -> tuple[tuple[Kind, Verdict] | None, list[tuple[Kind, Verdict]]]:
+    """What settles a documented relation, and the findings beside it."""
+    settled = None
+    for kind in _of_side("designed"):
+        verdict = kind.decide(subject, world)
+        # A reversed arrow that is not decided is told by its two sides, each undecided.
+        if verdict is not None and not (verdict.undecided and kind.status == "direction"):
+            settled = (kind, verdict)
+            break
+    extra = [(kind, verdict) for kind in _of_side("promise") if (verdict := kind.decide(subject, world)) is not None]
+    return settled, extra
+
+
+def _spoken_for(kind: Kind, subject: Subject, indexes: Indexes) -> tuple[ObservedEdge, ...]:
+    """Edges that a finding tells about besides like for like, so that they are no findings of their own."""
+    if kind.status == "direction":
+        return subject.opposite
+    if kind.status in ("sync_vs_async", "channel"):
+        return subject.other_mode + subject.deliveries + explained((*subject.other_mode, *subject.deliveries), subject.source, subject.target, indexes.window)
+    if kind.status == "confirmed" and subject.asynchronous:
+        return subject.deliveries + explained(subject.deliveries or subject.edges, subject.source, subject.target, indexes.window)
+    return ()
+
+
+def _ignored(edge: ObservedEdge, indexes: Indexes) -> bool:
+    policy = indexes.world.policy
+    unnamed = UNNAMED in (edge.source.name, edge.target.name)
+    return unnamed or (edge.infrastructure and not policy.infrastructure) or (edge.is_self and not policy.self_calls)
+
+
+def _implied(edge: ObservedEdge, indexes: Indexes) -> bool:
+    """A delivery whose publication and subscription are edges themselves says nothing that they do not say."""
+    ends = _ends(edge, indexes)
+    sent = indexes.window.out_of(Relation.PUBLISHES_OBSERVED.value, ends[0])
+    taken = indexes.window.out_of(Relation.SUBSCRIBES_OBSERVED.value, ends[1])
+    names = edge.via or {e.target.name: 1 for e in sent}
+    return any(any(same_topic(e.target.name, name) for e in sent) and any(same_topic(e.target.name, name) for e in taken) for name in names)
+
+
+def _ends(edge: ObservedEdge, indexes: Indexes) -> tuple[End, End]:
+    names = indexes.world.names
+    source, target = names.observed(edge.source), names.observed(edge.target)
+    return End(edge.source.name, edge.source.kind.value, source, mapped=True), End(edge.target.name, edge.target.kind.value, target, mapped=True)
+
+
+def _undocumented(edges: Sequence[ObservedEdge], indexes: Indexes) -> Subject:
+    """Edges between the same identities (a service under two host names) are one subject."""
+    edge = max(edges, key=lambda e: (amount(e), e.rid))
+    source, target = _ends(edge, indexes)
+    past = tuple(indexes.world.past.get(e.rid, e) for e in edges)
+    return Subject(_DOCUMENTED_AS[edge.relation], source, target, Via(), edge.source.environment, edges=tuple(edges), past=past)
+
+
+def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: rank.Reach, *, primary: bool) -> Row:
+    environment = subject.environment or world.evidence.environment
+    source, target = node_of(subject.source, environment), node_of(subject.target, environment)
+    if not subject.claims:
+        strongest = max(subject.edges, key=lambda e: (amount(e), e.rid))
+        source, target = strongest.source, strongest.target
+    edge = verdict.edge
+    details: dict[str, Any] = dict(verdict.details)
+    if subject.claims and kind.status == "confirmed":
+        checked = [p.as_dict() for p in promises.check(subject, world)]
+        details |= {"promises": checked} if checked else {}
+    if subject.source.members or subject.target.members:
+        details["members"] = [*subject.source.members, *subject.target.members]
+    finding = Finding(
+        fingerprint=fingerprint(kind_of(kind.flag, kind.status), subject.relation, subject.source.key, subject.target.key, subject.via, environment),
+        flag=kind.flag, status=kind.status, reason=verdict.reason, relation=subject.relation, source=source, target=target, via=subject.via,
+        environment=environment, severity=verdict.severity if verdict.severity is not None else kind.severity,
+        rank=rank.score(kind, verdict, subject, reach, world), summary=sentences.summary(kind, verdict, source, target, subject.relation),
+        exposure=verdict.exposure, what_would_change_this=verdict.change,
+        designed=_designed(subject, source, target), observed=edge, undecided=verdict.undecided, details=details,
+    )
+    calls = sum(amount(e) for e in subject.edges) if primary and kind.flag is not Flag.DOC_ONLY else 0
+    return Row(finding, frozenset(), frozenset(), primary, calls)
+
+
+def _designed(subject: Subject, source: Node, target: Node) -> DesignedEdge | None:
+    if not subject.claims:
+        return None
+    rid = fingerprint("designed", subject.relation, subject.source.key, subject.target.key, subject.via, subject.environment)
+    return DesignedEdge(rid, Relation(subject.relation), source, target, subject.via, subject.claims)

@@ -1,0 +1,120 @@
+"""From a pair of ends to the observed edges that have a bearing on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nexus.model.claim import Claim, Via
+from nexus.model.edge import ObservedEdge, Relation
+from nexus.model.service import NodeKind
+
+from diff.index import OBSERVED_OF, EdgeIndex, Pair
+from diff.names import End, same_topic
+from diff.subject import Subject
+from diff.world import World
+
+_ANYONE = frozenset({"", "*", "any", "anyone", "all", "any service", "services", "clients", "(any)"})
+DELIVERS = Relation.DELIVERS_OBSERVED.value
+CALLS = Relation.CALLS_OBSERVED.value
+PUBLISHES = Relation.PUBLISHES_OBSERVED.value
+SUBSCRIBES = Relation.SUBSCRIBES_OBSERVED.value
+Edges = tuple[ObservedEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Indexes:
+    """The window's edges, the history's, and who is documented to consume what."""
+
+    window: EdgeIndex
+    past: EdgeIndex
+    world: World
+    # Topic identity -> documented subscribers.
+    consumers: dict[str, tuple[End, ...]]
+
+
+def like(relation: str, source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
+    """Like for like. A documented call of a topic is whatever the service does with it."""
+    if relation == "CALLS" and target.kind == NodeKind.TOPIC:
+        return index.between(PUBLISHES, source, target, environment) + index.between(SUBSCRIBES, source, target, environment)
+    found = index.between(OBSERVED_OF[relation].value, source, target, environment)
+    return tuple(e for e in found if not e.is_self) if found else ()
+
+
+def through_topic(source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
+    """Publications of one end on topics that the other consumes, where no span ties the two."""
+    consumed = {(e.target.kind, e.target.name) for e in index.out_of(SUBSCRIBES, target)}
+    return tuple(e for e in index.out_of(PUBLISHES, source) if (e.target.kind, e.target.name) in consumed and (not environment or e.source.environment == environment))
+
+
+def subject_of(pair: Pair, via: Via, environment: str, claims: Sequence[Claim], everything: Pair, documented: frozenset[tuple[str, str, str]], indexes: Indexes) -> Subject:
+    """The subject of claims that share a `via`. `everything` is the pair with all claims that the reader sees."""
+    bare = Subject(pair.relation, pair.source, pair.target, via, environment, tuple(claims), pair_claims=everything.claims)
+    source, target, window = pair.source, pair.target, indexes.window
+    edges = like(pair.relation, source, target, environment, window)
+    past = like(pair.relation, source, target, environment, indexes.past)
+    deliveries: Edges = ()
+    other: Edges = ()
+    opposite: Edges = ()
+    if pair.relation == "CALLS" and target.kind != NodeKind.TOPIC:
+        deliveries = window.between(DELIVERS, source, target, environment)
+        if bare.asynchronous:
+            other = edges
+            edges, past = (_by_message(source, target, via, environment, index) for index in (window, indexes.past))
+        else:
+            other = deliveries
+        if ("CALLS", target.key, source.key) not in documented:
+            opposite = window.between(CALLS, target, source, environment)
+    elif pair.relation == "PUBLISHES":
+        consumers = [end for key in target.identities for end in indexes.consumers.get(key, ())]
+        deliveries = tuple({e.rid: e for end in consumers for e in window.between(DELIVERS, source, end, environment)}.values())
+        if not edges and not deliveries:
+            other = tuple({e.rid: e for end in consumers if ("CALLS", source.key, end.key) not in documented for e in window.between(CALLS, source, end, environment)}.values())
+    beside, through = _rules(pair, claims, indexes, environment)
+    if any(c.exclusivity == "only_via" for c in claims) and source.name.strip().casefold() in _ANYONE:
+        edges = ()
+    return Subject(
+        pair.relation, source, target, via, environment, tuple(claims), edges, past or edges, opposite, other, beside, deliveries, everything.claims, through,
+    )
+
+
+def _by_message(source: End, target: End, via: Via, environment: str, index: EdgeIndex) -> Edges:
+    """What satisfies "A notifies B by event": a delivery, else a topic that one writes and the other reads."""
+    tied = index.between(DELIVERS, source, target, environment)
+    found = tied or through_topic(source, target, environment, index)
+    if not via.channel:
+        return found
+    return tuple(e for e in found if same_topic(via.channel, e.target.name) or any(same_topic(via.channel, name) for name in e.via))
+
+
+def _rules(pair: Pair, claims: Sequence[Claim], indexes: Indexes, environment: str) -> tuple[Edges, tuple[Edges, Edges]]:
+    """Edges of other callers, and those of a required gateway."""
+    beside: dict[str, ObservedEdge] = {}
+    through: tuple[Edges, Edges] = ((), ())
+    relation = OBSERVED_OF[pair.relation].value
+    for claim in claims:
+        if claim.exclusivity == "only_by":
+            allowed = {identity for c in claims if c.exclusivity == "only_by" for identity in pair.source.identities}
+            beside |= {e.rid: e for e in _others(indexes, relation, pair.target, allowed, environment)}
+        if claim.exclusivity == "only_via" and claim.gateway:
+            gate = indexes.world.names.designed(claim.gateway, NodeKind.SERVICE.value, claim.environment)
+            if pair.source.name.strip().casefold() in _ANYONE:
+                beside |= {e.rid: e for e in _others(indexes, relation, pair.target, set(gate.identities), environment)}
+            else:
+                through = (indexes.window.between(CALLS, pair.source, gate, environment), indexes.window.between(relation, gate, pair.target, environment))
+    return tuple(beside[rid] for rid in sorted(beside)), through
+
+
+def _others(indexes: Indexes, relation: str, target: End, allowed: set[str], environment: str) -> Edges:
+    names = indexes.world.names
+    return tuple(
+        e for e in indexes.window.into(relation, target)
+        if not e.infrastructure and not e.is_self and not allowed & set(names.observed(e.source)) and (not environment or e.source.environment == environment)
+    )
+
+
+def explained(deliveries: Sequence[ObservedEdge], source: End, target: End, index: EdgeIndex) -> Edges:
+    """Publications and subscriptions behind deliveries: part of the same finding."""
+    topics = [name for e in deliveries for name in e.via]
+    parts = index.out_of(PUBLISHES, source) + index.out_of(SUBSCRIBES, target)
+    return tuple(e for e in parts if any(same_topic(e.target.name, topic) for topic in topics))

@@ -1,0 +1,127 @@
+"""Observed edges by their ends' identities, and documented claims by the pair that they are about."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nexus.model.claim import Claim, Via
+from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
+
+from diff.families import UNKNOWN, compatible, family
+from diff.names import End, Names, same_topic
+
+OBSERVED_OF = {"CALLS": Relation.CALLS_OBSERVED, "PUBLISHES": Relation.PUBLISHES_OBSERVED, "SUBSCRIBES": Relation.SUBSCRIBES_OBSERVED}
+_NONE: tuple[ObservedEdge, ...] = ()
+
+
+class EdgeIndex:
+    """Edges of one range."""
+
+    def __init__(self, edges: Iterable[ObservedEdge], names: Names) -> None:
+        self._pairs: dict[tuple[str, str, str], list[ObservedEdge]] = defaultdict(list)
+        self._targets: dict[tuple[str, str], list[ObservedEdge]] = defaultdict(list)
+        self._sources: dict[tuple[str, str], list[ObservedEdge]] = defaultdict(list)
+        for edge in sorted(edges, key=lambda e: e.rid):
+            sources, targets, relation = names.observed(edge.source), names.observed(edge.target), edge.relation.value
+            for source in sources:
+                for target in targets:
+                    self._pairs[relation, source, target].append(edge)
+                self._sources[relation, source].append(edge)
+            for target in targets:
+                self._targets[relation, target].append(edge)
+
+    def between(self, relation: str, source: End, target: End, environment: str = "") -> tuple[ObservedEdge, ...]:
+        """Edges from any identity of one end to any of the other."""
+        if len(source.identities) == 1 and len(target.identities) == 1:
+            found: Sequence[ObservedEdge] = self._pairs.get((relation, source.identities[0], target.identities[0]), _NONE)
+        else:
+            unique = {e.rid: e for s in source.identities for t in target.identities for e in self._pairs.get((relation, s, t), _NONE)}
+            found = [unique[rid] for rid in sorted(unique)]
+        return tuple(e for e in found if not environment or e.source.environment == environment) if found else _NONE
+
+    def into(self, relation: str, target: End) -> tuple[ObservedEdge, ...]:
+        """Edges to an end."""
+        return _unique(e for t in target.identities for e in self._targets.get((relation, t), _NONE))
+
+    def out_of(self, relation: str, source: End) -> tuple[ObservedEdge, ...]:
+        """Edges from an end."""
+        return _unique(e for s in source.identities for e in self._sources.get((relation, s), _NONE))
+
+
+def _unique(edges: Iterable[ObservedEdge]) -> tuple[ObservedEdge, ...]:
+    found = {e.rid: e for e in edges}
+    return tuple(found[rid] for rid in sorted(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """All claims of one relation between two ends."""
+
+    relation: str
+    source: End
+    target: End
+    claims: tuple[Claim, ...]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Identity of the pair."""
+        return (self.relation, self.source.key, self.target.key)
+
+
+def pairs_of(designed: Iterable[DesignedEdge], names: Names) -> list[Pair]:
+    """Claims by pair, whatever edges they came in; repeated claims once. In key order."""
+    found: dict[tuple[str, str, str], tuple[End, End, dict[tuple[object, ...], Claim]]] = {}
+    for edge in designed:
+        for claim in edge.claims:
+            # A claim that its reader calls weak is evidence beside others, and expects nothing by itself.
+            if claim.attributes.get("weak"):
+                continue
+            source = names.designed(edge.source.name, edge.source.kind.value, claim.environment)
+            target = names.designed(edge.target.name, edge.target.kind.value, claim.environment)
+            if source.key == target.key:
+                continue
+            entry = found.setdefault((edge.relation.value, source.key, target.key), (source, target, {}))
+            entry[2][_place(claim)] = claim
+    return [
+        Pair(key[0], source, target, tuple(claims[place] for place in sorted(claims, key=repr)))
+        for key, (source, target, claims) in sorted(found.items(), key=lambda item: item[0])
+    ]
+
+
+def _place(claim: Claim) -> tuple[object, ...]:
+    return (claim.document.uri, claim.document.rid, claim.lines, claim.columns, claim.rule, claim.modality.value, claim.via, claim.environment, claim.exclusivity, claim.gateway)
+
+
+def by_via(claims: Sequence[Claim], relation: str) -> list[tuple[Via, str, tuple[Claim, ...]]]:
+    """Claims of a pair by the finest `via` that they state, and environment: [(via, environment, claims)].
+
+    A claim that leaves parts open joins the only finer one that fits it; where several do, it stays its own: any satisfies it.
+    """
+    groups: dict[tuple[str, str, str, str], list[Claim]] = {}
+    for claim in claims:
+        groups.setdefault(_key(claim, relation), []).append(claim)
+    merged: dict[tuple[str, str, str, str], list[Claim]] = {}
+    for key in sorted(groups):
+        finer = [other for other in groups if other != key and _refines(other, key)]
+        finest = [one for one in finer if not any(_refines(two, one) for two in finer if two != one)]
+        merged.setdefault(finest[0] if len(finest) == 1 else key, []).extend(groups[key])
+    return [(Via(k[0], k[1], k[2]), k[3], tuple(sorted(merged[k], key=lambda c: repr(_place(c))))) for k in sorted(merged)]
+
+
+def _key(claim: Claim, relation: str) -> tuple[str, str, str, str]:
+    if relation != "CALLS":
+        # The target is the channel; how it is spoken to is not another dependency.
+        return ("", "", "", claim.environment)
+    protocol = family(claim.via.protocol)
+    return ("" if protocol == UNKNOWN else protocol, claim.via.operation.strip(), claim.via.channel.strip(), claim.environment)
+
+
+def _refines(fine: tuple[str, str, str, str], coarse: tuple[str, str, str, str]) -> bool:
+    """Whether `fine` says everything that `coarse` says, and more."""
+    if fine[3] != coarse[3]:
+        return False
+    more = sum(map(bool, fine[:3])) > sum(map(bool, coarse[:3]))
+    protocol = not coarse[0] or (bool(fine[0]) and compatible(coarse[0], fine[0]))
+    return more and protocol and (not coarse[1] or coarse[1] == fine[1]) and (not coarse[2] or same_topic(coarse[2], fine[2]))

@@ -1,0 +1,40 @@
+"""Documented, was observed, and has stopped for longer than its own rhythm explains; with the date.
+
+Judged on days on which the source was covered: with 90 days of history an edge that was active on every day has ceased after
+2 silent days, one active on 30 days after 19, one active on 13 days after 56 (Beta(1/2, 1/2)-binomial posterior predictive
+below 1e-3). Days that could not be read do not count as silent.
+
+What to do: correct the document, or find out what broke.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nexus.model.finding import Flag, Severity
+
+from diff import rhythm
+from diff.kinds._common import strongest
+from diff.subject import Kind, Subject, Verdict
+from diff.world import World
+
+
+def decide(subject: Subject, world: World) -> Verdict | None:
+    """Silence over the rhythm."""
+    if not subject.expected or subject.through[0]:
+        return None
+    service = world.service(subject.source)
+    if world.sampling(service) == "tail":
+        return None
+    found = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
+    if found is None or not found.ceased(world):
+        return None
+    return Verdict(
+        "silent_beyond_rhythm",
+        f"last seen on {found.last:%Y-%m-%d}; active on {found.active} of {found.days} days before, silent on {found.silent} since (chance {found.chance:.1e})",
+        "one more sighting", 1 - found.chance, edge=strongest(subject.edges or subject.past),
+        details={"last_active": found.last.isoformat(), "active_days": found.active, "days": found.days, "silent_days": found.silent, "chance": found.chance},
+    )
+
+
+KIND: Final = Kind("ceased", Flag.DOC_ONLY, "designed", 70, Severity.HIGH, "{source} has stopped to use {target}", 1.0, decide)

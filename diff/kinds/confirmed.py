@@ -1,0 +1,33 @@
+"""Documented and observed.
+
+The document says that the dependency exists, and traces of the window show it, at the finest level that both state. One
+sighting is enough, because two independent sources agree.
+
+What to do: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nexus.model.finding import Flag, Severity
+
+from diff import presence
+from diff.kinds._common import counted, strongest
+from diff.subject import Kind, Subject, Verdict
+from diff.world import World
+
+
+def decide(subject: Subject, world: World) -> Verdict | None:
+    """Like for like seen in the window."""
+    edges = subject.edges
+    if subject.through[0] and subject.through[1] and not edges:
+        edges = (*subject.through[0], *subject.through[1])
+    if not subject.expected or not presence.total(edges):
+        return None
+    found = presence.presence(edges, world)
+    confidence = 1.0 if found.supported else 0.8
+    return Verdict("observed", f"seen in {counted(edges)}", f"its silence over its own rhythm, after {found.last_seen:%Y-%m-%d}" if found.last_seen else "", confidence, edge=strongest(edges))
+
+
+KIND: Final = Kind("confirmed", Flag.CONFIRMED, "designed", 80, Severity.NONE, "{source} {relation} {target}, as documented", 0.0, decide)

@@ -1,0 +1,25 @@
+"""The document itself says that it does not exist any more (or soon), and traces agree.
+
+What to do: delete the sentence when nobody needs it. While it is still seen, it is a `lifecycle` conflict.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nexus.model.claim import Modality
+from nexus.model.finding import Flag, Severity
+
+from diff import presence
+from diff.subject import Kind, Subject, Verdict
+from diff.world import World
+
+
+def decide(subject: Subject, _world: World) -> Verdict | None:
+    """Deprecated or historical, and not seen."""
+    if subject.expected or presence.total(subject.edges) or not (subject.has(Modality.DEPRECATED) or subject.has(Modality.HISTORICAL)):
+        return None
+    return Verdict("deprecated", "the document calls it deprecated, and it was not seen", "one call in a trace", 0.9)
+
+
+KIND: Final = Kind("deprecated", Flag.DOC_ONLY, "designed", 61, Severity.NONE, "{source} {relation} {target} is gone, as documented", 0.1, decide)

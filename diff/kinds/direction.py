@@ -1,0 +1,40 @@
+"""Documented A to B, observed B to A: one finding, not two.
+
+B to A has support, and A to B is absent with strong exposure, or has ceased. Where the documents also say B to A, both
+directions are documented and this is none.
+
+What to do: turn the arrow round.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nexus.model.finding import Flag, Severity
+
+from diff import presence, rhythm
+from diff.kinds._common import counted, quoted, strongest, support
+from diff.subject import Kind, Subject, Verdict
+from diff.world import World
+
+
+def decide(subject: Subject, world: World) -> Verdict | None:
+    """The opposite edge lives and this one does not."""
+    if not subject.expected or not presence.total(subject.opposite):
+        return None
+    stopped = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
+    ceased = stopped is not None and stopped.ceased(world) and world.sampling(world.service(subject.source)) != "tail"
+    if not ceased and presence.total(subject.edges):
+        return None
+    found = world.absence(subject)
+    _, missing = support(subject, subject.opposite, world)
+    if not ceased and found.level != "strong":
+        missing = "; ".join(part for part in (missing, found.change) if part)
+    return Verdict(
+        "reversed", f"{quoted(subject)} says that {subject.source.name} depends on {subject.target.name}, but it is the other way round ({counted(subject.opposite)}, none as documented)",
+        f"for a decision: {missing}" if missing else "a call in the documented direction, or a corrected document", 0.5 if missing else 0.95,
+        undecided=bool(missing), exposure=found.exposure, edge=strongest(subject.opposite),
+    )
+
+
+KIND: Final = Kind("direction", Flag.CONFLICT, "designed", 65, Severity.HIGH, "{target} uses {source}, not the other way round", 0.9, decide)

@@ -1,0 +1,26 @@
+"""Telemetry about telemetry and health checks: observed, of no interest to a design.
+
+Left out of reports unless the policy asks for it.
+
+What to do: nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nexus.model.finding import Flag, Severity
+
+from diff.kinds._common import counted, strongest
+from diff.subject import Kind, Subject, Verdict
+from diff.world import World
+
+
+def decide(subject: Subject, _world: World) -> Verdict | None:
+    """An infrastructure edge."""
+    if not all(e.infrastructure for e in subject.edges):
+        return None
+    return Verdict("infrastructure", f"{counted(subject.edges)}, telemetry or health checks", "", 0.9, edge=strongest(subject.edges))
+
+
+KIND: Final = Kind("infrastructure", Flag.OBSERVED_ONLY, "observed", 200, Severity.NONE, "{source} {relation} {target} (infrastructure)", 0.0, decide)

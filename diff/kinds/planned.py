@@ -1,0 +1,25 @@
+"""The document itself says that it does not exist yet, and traces agree.
+
+What to do: nothing. Once it is seen, it becomes a `lifecycle` conflict: the document should say that it is there.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nexus.model.claim import Modality
+from nexus.model.finding import Flag, Severity
+
+from diff import presence
+from diff.subject import Kind, Subject, Verdict
+from diff.world import World
+
+
+def decide(subject: Subject, _world: World) -> Verdict | None:
+    """Planned and not seen."""
+    if subject.expected or presence.total(subject.edges) or not subject.has(Modality.PLANNED):
+        return None
+    return Verdict("planned", "the document calls it planned, and it was not seen", "a first call in a trace", 0.9)
+
+
+KIND: Final = Kind("planned", Flag.DOC_ONLY, "designed", 60, Severity.NONE, "{source} {relation} {target} is planned", 0.1, decide)

@@ -1,0 +1,45 @@
+"""At least 95 % (lower bound) of the calls are of another protocol family than every documented one.
+
+A general word fits what it covers: `rpc` fits gRPC, `sql` fits PostgreSQL, HTTP fits GraphQL. Calls whose family no span
+states do not count.
+
+What to do: correct the document.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nexus.model.claim import EXPECTS_OBSERVATION
+from nexus.model.finding import Flag, Severity
+
+from diff import presence, stats
+from diff.families import MESSAGING, UNKNOWN, family
+from diff.kinds._common import quoted, strongest, support
+from diff.subject import Kind, Subject, Verdict
+from diff.world import World
+
+
+def decide(subject: Subject, world: World) -> Verdict | None:
+    """Another family carries the calls."""
+    stated = sorted({family(c.via.protocol) for c in subject.claims if c.modality in EXPECTS_OBSERVATION} - {UNKNOWN})
+    if not stated or (subject.relation == "CALLS" and set(stated) & MESSAGING):
+        return None
+    other, known, counts = presence.other_protocols(subject.edges, stated)
+    if not other:
+        return None
+    lower = stats.share_lower(other, known, world.policy.alpha)
+    if other < known and lower < world.policy.other_mode_share:
+        return None
+    _, missing = support(subject, subject.edges, world)
+    if lower < world.policy.other_mode_share:
+        missing = "; ".join(part for part in (missing, f"a share of at least {world.policy.other_mode_share:.0%} (lower bound), {known} calls give {lower:.0%}") if part)
+    main = max(sorted(counts), key=lambda name: counts[name])
+    return Verdict(
+        "another_protocol", f"{quoted(subject)} says {'/'.join(stated)}, but {other:,} of {known:,} calls are {main}",
+        f"for a decision: {missing}" if missing else f"calls over {stated[0]}, or a corrected document", 0.5 if missing else lower,
+        undecided=bool(missing), edge=strongest(subject.edges), details={"documented": stated, "observed": counts, "share_lower": round(lower, 4)},
+    )
+
+
+KIND: Final = Kind("protocol", Flag.CONFLICT, "designed", 31, Severity.MEDIUM, "{source} {relation} {target} over another protocol than documented", 0.6, decide)

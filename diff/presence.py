@@ -1,0 +1,102 @@
+"""How much there is to a sighting (drift.md section 4): independent clusters, age, versions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from nexus.model.edge import ObservedEdge
+
+from diff.families import UNKNOWN, family, compatible
+from diff.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Support of one or several edges taken together."""
+
+    clusters: int
+    needed: int
+    hours: int
+    traces: int
+    first_seen: datetime | None
+    last_seen: datetime | None
+    active_days: int
+    total: int
+    missing: tuple[str, ...]
+
+    @property
+    def supported(self) -> bool:
+        """Whether chance and misresolution are excluded."""
+        return not self.missing
+
+
+def amount(edge: ObservedEdge) -> int:
+    """Calls, or messages where the edge has those."""
+    return edge.calls or edge.messages or edge.handled
+
+
+def total(edges: Iterable[ObservedEdge]) -> int:
+    """Calls or messages together."""
+    return sum(amount(edge) for edge in edges)
+
+
+def presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
+    """Support of edges in the report's window."""
+    policy = world.policy
+    firsts, lasts = [e.first_seen for e in edges if e.first_seen], [e.last_seen for e in edges if e.last_seen]
+    first, last = min(firsts, default=None), max(lasts, default=None)
+    clusters = sum(e.support.instance_hours for e in edges)
+    # Retries of one request are no sightings of their own.
+    own = sum(max(amount(e) - e.retries, 0) for e in edges)
+    traces = min(own, max(sum(world.history(e).traces for e in edges), sum(len({x.trace_id for x in e.exemplars}) for e in edges)))
+    hours = _hours(first, last, clusters)
+    chance = max((misresolution(e, world) for e in edges), default=1.0)
+    needed = max(1, math.ceil(math.log(policy.chance_max) / math.log(chance) - 1e-9)) if 0 < chance < 1 else 1
+    missing = []
+    if clusters < needed:
+        missing.append(f"{needed} independent sightings (instance x hour), there are {clusters}")
+    if hours < policy.hours_min:
+        missing.append(f"{policy.hours_min} different hours, there is {hours}" if hours else f"{policy.hours_min} different hours")
+    if traces < policy.traces_min:
+        missing.append(f"{policy.traces_min} traces, there is {traces}")
+    return Presence(clusters, needed, hours, traces, first, last, sum(e.active_days for e in edges), total(edges), tuple(missing))
+
+
+def _hours(first: datetime | None, last: datetime | None, clusters: int) -> int:
+    """Different hours that are certain: first and last sighting say one or two, the clusters bound it."""
+    if first is None or last is None:
+        return 0
+    floor = timedelta(hours=1)
+    apart = (last.replace(minute=0, second=0, microsecond=0) - first.replace(minute=0, second=0, microsecond=0)) // floor
+    return min(2 if apart else 1, max(clusters, 1))
+
+
+def misresolution(edge: ObservedEdge, world: World) -> float:
+    """Chance that one sighting names the wrong end, by how it was paired."""
+    policy, basis = world.policy, edge.basis
+    sure = basis.get("paired", 0) + basis.get("server_only", 0) + basis.get("linked", 0) + basis.get("boundary", 0)
+    if sure or not basis:
+        return policy.misresolution_paired
+    return policy.misresolution_inferred if basis.get("inferred", 0) else policy.misresolution_named
+
+
+def canary(edge: ObservedEdge, world: World) -> bool:
+    """Whether only one of several versions of the source shows the edge."""
+    service = world.services.get(world.names.observed(edge.source)[0])
+    return service is not None and len(service.versions) > 1 and len(edge.source_versions) == 1
+
+
+def other_protocols(edges: Sequence[ObservedEdge], stated: Iterable[str]) -> tuple[int, int, dict[str, int]]:
+    """(calls of another family than all stated ones, calls of a known family, counts by family)."""
+    wanted = list(stated)
+    counts: dict[str, int] = {}
+    for edge in edges:
+        for protocol, count in edge.protocols.items():
+            name = family(protocol)
+            if name != UNKNOWN:
+                counts[name] = counts.get(name, 0) + count
+    other = sum(count for name, count in counts.items() if not any(compatible(name, one) for one in wanted))
+    return other, sum(counts.values()), counts

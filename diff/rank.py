@@ -1,0 +1,58 @@
+"""What to look at first: confidence x impact x reach x kind x novelty, each in 0..1 (drift.md section 6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import timedelta
+
+from nexus.model.edge import ObservedEdge
+
+from diff.presence import amount
+from diff.subject import Kind, Subject, Verdict
+from diff.world import World
+
+
+class Reach:
+    """How many other nodes touch a node, from the observed edges."""
+
+    def __init__(self, edges: Iterable[ObservedEdge]) -> None:
+        neighbours: dict[str, set[str]] = {}
+        self.busiest = 1
+        for edge in edges:
+            neighbours.setdefault(edge.source.name, set()).add(edge.target.name)
+            neighbours.setdefault(edge.target.name, set()).add(edge.source.name)
+            self.busiest = max(self.busiest, amount(edge))
+        self._degree = {name: len(found) for name, found in neighbours.items()}
+        self._most = max(self._degree.values(), default=1)
+
+    def share(self, *names: str) -> float:
+        """0.5 for nodes without neighbours, 1 for the best connected one."""
+        degree = max((self._degree.get(name, 0) for name in names), default=0)
+        return 0.5 + 0.5 * math.log1p(degree) / math.log1p(self._most)
+
+
+def score(kind: Kind, verdict: Verdict, subject: Subject, reach: Reach, world: World) -> float:
+    """The rank, four decimals. Confirmed findings have none."""
+    if kind.weight == 0:
+        return 0.0
+    value = verdict.confidence * _impact(verdict, subject, reach) * reach.share(subject.source.name, subject.target.name) * kind.weight * _novelty(subject, world)
+    return round(value, 4)
+
+
+def _impact(verdict: Verdict, subject: Subject, reach: Reach) -> float:
+    """Traffic behind it; for what was never seen, how many places say it."""
+    edges = subject.edges or ((verdict.edge,) if verdict.edge is not None else ())
+    calls = sum(amount(e) for e in edges)
+    if calls:
+        return 0.4 + 0.6 * math.log1p(calls) / math.log1p(max(reach.busiest, calls))
+    return min(1.0, 0.5 + 0.1 * len(subject.claims))
+
+
+def _novelty(subject: Subject, world: World) -> float:
+    """1 for what was first seen within a week, 0.7 for what is old or was never seen."""
+    firsts = [e.first_seen for e in (*subject.edges, *subject.past) if e.first_seen is not None]
+    if not firsts:
+        return 0.8
+    age = world.evidence.window_to - min(firsts)
+    return 1.0 if age < timedelta(days=world.policy.emerging_days) else 0.7

@@ -1,0 +1,38 @@
+"""Whether a dependency that was alive has stopped for longer than its own rhythm explains (drift.md section 3, `ceased`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from diff import stats
+from diff.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """Days in the history: `active` of the `days` covered up to the last sighting, then `silent` covered days without any."""
+
+    active: int
+    days: int
+    silent: int
+    last: date
+    # Chance that the rhythm explains the silence.
+    chance: float
+
+    def ceased(self, world: World) -> bool:
+        """Whether the silence is longer than the rhythm explains."""
+        return self.silent > 0 and self.chance < world.policy.ceased_max
+
+
+def rhythm(active_mask: int, covered_mask: int, world: World) -> Rhythm | None:
+    """The rhythm of an edge: days on which it was active, among days on which its source was covered. None if never active."""
+    if not active_mask:
+        return None
+    last = active_mask.bit_length() - 1
+    before = (1 << (last + 1)) - 1
+    # A day with a sighting is covered, however little else was seen on it.
+    days = ((covered_mask | active_mask) & before).bit_count()
+    active = (active_mask & before).bit_count()
+    silent = (covered_mask & ~before).bit_count()
+    return Rhythm(active, days, silent, world.day(last), stats.silent_chance(active, days, silent))

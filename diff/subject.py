@@ -1,0 +1,112 @@
+"""What a finding kind gets and gives: a subject to judge, the world to judge it in, a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from nexus.model.claim import EXPECTS_OBSERVATION, Claim, Modality, Via
+from nexus.model.edge import ObservedEdge
+from nexus.model.finding import Exposure, Flag, Severity
+from nexus.model.service import Node
+
+from diff.names import End
+
+if TYPE_CHECKING:
+    from diff.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One documented relation with what was observed of it, or (no claims) one observed edge that nothing documents.
+
+    `edges` are like for like in the report's window, `past` in the whole history, `opposite` run target to source,
+    `other_mode` are deliveries where a call is documented and calls where a channel is.
+    """
+
+    relation: str
+    source: End
+    target: End
+    via: Via
+    environment: str
+    claims: tuple[Claim, ...] = ()
+    edges: tuple[ObservedEdge, ...] = ()
+    past: tuple[ObservedEdge, ...] = ()
+    opposite: tuple[ObservedEdge, ...] = ()
+    other_mode: tuple[ObservedEdge, ...] = ()
+    # Edges of other callers, where a rule is about all of them.
+    beside: tuple[ObservedEdge, ...] = ()
+    # Deliveries from source to target (of a publication: to its documented subscribers), whatever the channel.
+    deliveries: tuple[ObservedEdge, ...] = ()
+    # Every claim about the two ends in this direction and relation, whatever its `via`.
+    pair_claims: tuple[Claim, ...] = ()
+    # Edges of a required gateway: source to gateway, gateway to target.
+    through: tuple[tuple[ObservedEdge, ...], tuple[ObservedEdge, ...]] = ((), ())
+
+    @property
+    def expected(self) -> bool:
+        """Whether any claim says that it exists."""
+        return any(claim.modality in EXPECTS_OBSERVATION for claim in self.claims)
+
+    def only(self, modality: Modality) -> bool:
+        """Whether every claim has that modality."""
+        return bool(self.claims) and all(claim.modality is modality for claim in self.claims)
+
+    def has(self, modality: Modality) -> bool:
+        """Whether any claim has that modality."""
+        return any(claim.modality is modality for claim in self.claims)
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether the documents say that a call does not wait: through a channel, or by message."""
+        from diff.families import is_messaging
+
+        said = [c for c in self.claims if c.modality in EXPECTS_OBSERVATION] or list(self.claims)
+        return self.relation == "CALLS" and bool(said) and all(
+            bool(c.via.channel) or is_messaging(c.via.protocol) or c.attributes.get("async") == "true" or c.attributes.get("mode") == "async" for c in said
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A kind's judgement. `because` is the half-sentence after the colon of the summary; `confidence` in 0..1."""
+
+    reason: str
+    because: str
+    change: str = ""
+    confidence: float = 1.0
+    undecided: bool = False
+    severity: Severity | None = None
+    exposure: Exposure | None = None
+    edge: ObservedEdge | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+Decide = Callable[[Subject, "World"], Verdict | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A finding kind. Kinds of a side are asked in `order`; the first verdict settles the subject.
+
+    `side`: `designed` and `observed` settle a subject; `promise` adds a finding of its own beside the settled one.
+    `title` is the plain sentence of the kind, with {source}, {target} and {relation}.
+    """
+
+    status: str
+    flag: Flag
+    side: Literal["designed", "observed", "promise"]
+    order: int
+    severity: Severity
+    title: str
+    weight: float
+    decide: Decide
+
+
+def node_of(end: End, environment: str) -> Node:
+    """The documented end as a node."""
+    from nexus.model.service import NodeKind
+
+    kind = NodeKind(end.kind) if end.kind in NodeKind._value2member_map_ else NodeKind.SERVICE
+    return Node(end.name, kind, environment)

@@ -1,0 +1,50 @@
+"""Who may see what a finding is made from.
+
+A verdict depends on the claims that it was made from, so a reader who may not see a claim must get the verdict that the
+remaining claims give: an edge that only a RESTRICTED document mentions is, to a reader below, an undocumented edge, and a
+dead dependency of such a document does not exist. Each claim has a *label* (classification and document namespace).
+Findings are made once for every set of labels that some reader can see of their claims, and stored with the labels that the
+reader must see (`needs`) and must not see (`hidden`). So a stored report is exact for every reader, tokens of tomorrow included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+from nexus.model.claim import Claim
+from nexus.model.document import Classification
+
+# Namespaces in one group of claims up to which every subset is computed; above, all together and each alone.
+NAMESPACES_MAX = 4
+_SEPARATOR = "|"
+
+
+def label(claim: Claim) -> str:
+    """`INTERNAL|default`."""
+    return f"{claim.classification.value}{_SEPARATOR}{claim.namespace}"
+
+
+def visible(labels: Iterable[str], clearance: Classification, namespaces: tuple[str, ...]) -> frozenset[str]:
+    """The labels that a reader sees. `namespaces` empty = all."""
+    found = set()
+    for text in labels:
+        level, _, namespace = text.partition(_SEPARATOR)
+        if Classification(level).rank <= clearance.rank and (not namespaces or namespace in namespaces):
+            found.add(text)
+    return frozenset(found)
+
+
+def views(labels: frozenset[str]) -> list[frozenset[str]]:
+    """Every subset of labels that some reader sees, largest first; the empty one (nothing visible) is the last.
+
+    Above NAMESPACES_MAX namespaces the subsets are those of readers of all, or of one; another reader's set is none of
+    them, so that reader gets no finding of this group: closed, not open.
+    """
+    spaces = sorted({text.partition(_SEPARATOR)[2] for text in labels})
+    if len(spaces) <= NAMESPACES_MAX:
+        chosen = [tuple(c) for n in range(1, len(spaces) + 1) for c in combinations(spaces, n)]
+    else:
+        chosen = [(), *((space,) for space in spaces)]
+    found = {visible(labels, level, names) for level in Classification for names in chosen} | {frozenset()}
+    return sorted(found, key=lambda v: (-len(v), sorted(v)))

@@ -1,0 +1,205 @@
+"""What every kind may look at: policy, names, histories, exposure. Built once from the evidence; caches only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from nexus.model.edge import ObservedEdge, Relation
+from nexus.model.service import ADDRESS_CLASS, UNNAMED, Coverage, NodeKind, RangeState
+
+from diff import exposure
+from diff.evidence import NO_HISTORY, EdgeHistory, Evidence
+from diff.families import family
+from diff.names import End, Names
+from diff.policy import Policy
+from diff.subject import Subject
+
+
+@dataclass(slots=True)
+class ServiceHistory:
+    """One service over the history. `opportunities` and `seen` by day offset; exits by protocol family."""
+
+    opportunities: dict[int, int] = field(default_factory=dict)
+    spans: dict[int, int] = field(default_factory=dict)
+    exits: dict[str, int] = field(default_factory=dict)
+    resolved: dict[str, int] = field(default_factory=dict)
+    versions: set[str] = field(default_factory=set)
+    known: float = 0.0
+    weight: int = 0
+    probability: float | None = None
+
+    @property
+    def sampling_known(self) -> float:
+        """Share of spans whose sampling probability is known."""
+        return self.known / self.weight if self.weight else 0.0
+
+
+class World:
+    """The evidence, indexed."""
+
+    def __init__(self, evidence: Evidence, policy: Policy) -> None:
+        self.evidence = evidence
+        self.policy = policy
+        self.names = Names(evidence.registry, (*evidence.observed, *evidence.past), (s.service for s in evidence.service_days))
+        self.gap_mask = gap_mask(evidence.history_coverage or evidence.coverage, evidence.history_from, evidence.days)
+        self.window_gap_mask = gap_mask(evidence.coverage, evidence.history_from, evidence.days)
+        first = max((evidence.window_from.date() - evidence.history_from).days, 0)
+        self.window_mask = ((1 << evidence.days) - 1) & ~((1 << first) - 1)
+        self.services: dict[str, ServiceHistory] = {}
+        for day in sorted(evidence.service_days, key=lambda d: (d.service.name, d.service.environment, d.day)):
+            self._add(day.service.name, self.names.observed(day.service)[0], day)
+        self.covered: dict[str, int] = {
+            key: self._mask(s.opportunities, policy.opportunities_per_day_min) & ~self.gap_mask & ~self.running_bit() for key, s in self.services.items()
+        }
+        self.alive: dict[str, int] = {key: self._mask(s.spans, 1) for key, s in self.services.items()}
+        # Nodes that traces know at all, as ends or as services.
+        self.seen_nodes: set[str] = set(self.services)
+        # Edges of unresolved or unmapped targets by source: where a documented target could hide.
+        self.loose: dict[str, list[ObservedEdge]] = {}
+        self.nameless: dict[str, int] = {}
+        # Messages that reached a topic, by day offset.
+        self.messages: dict[str, dict[int, int]] = {}
+        self._subscriptions: dict[str, list[ObservedEdge]] = {}
+        self.past: dict[str, ObservedEdge] = {edge.rid: edge for edge in evidence.past}
+        self._absent: tuple[Subject, exposure.Absence] | None = None
+        for edge in evidence.past:
+            self._index(edge)
+
+    def _add(self, name: str, key: str, day: object) -> None:
+        from nexus.model.service import ServiceDay
+
+        assert isinstance(day, ServiceDay)
+        offset = (day.day - self.evidence.history_from).days
+        if offset < 0 or name == UNNAMED:
+            return
+        service = self.services.setdefault(key, ServiceHistory())
+        service.opportunities[offset] = service.opportunities.get(offset, 0) + day.entry_spans
+        service.spans[offset] = service.spans.get(offset, 0) + day.spans
+        for protocol, count in day.exits.items():
+            service.exits[family(protocol)] = service.exits.get(family(protocol), 0) + count
+        for protocol, count in day.exits_resolved.items():
+            service.resolved[family(protocol)] = service.resolved.get(family(protocol), 0) + count
+        service.versions.update(day.versions)
+        service.known += day.sampling_known * day.spans
+        service.weight += day.spans
+        if day.probability is not None:
+            service.probability = min(day.probability, service.probability if service.probability is not None else 1.0)
+
+    def _index(self, edge: ObservedEdge) -> None:
+        source, target = self.names.observed(edge.source)[0], self.names.observed(edge.target)
+        self.seen_nodes.update((source, *target))
+        if edge.target.kind is NodeKind.EXTERNAL:
+            if edge.target.name == ADDRESS_CLASS:
+                self.nameless[source] = self.nameless.get(source, 0) + edge.calls
+            elif len(target) == 1:
+                self.loose.setdefault(source, []).append(edge)
+        if edge.relation is Relation.SUBSCRIBES_OBSERVED:
+            self._subscriptions.setdefault(source, []).append(edge)
+        if edge.relation is Relation.PUBLISHES_OBSERVED:
+            days = self.messages.setdefault(target[0], {})
+            for offset, count in self.history(edge).by_day:
+                days[offset] = days.get(offset, 0) + count
+
+    def _mask(self, counts: Mapping[int, int], least: int) -> int:
+        return sum(1 << offset for offset, count in counts.items() if count >= least)
+
+    def running_bit(self) -> int:
+        """The day that is not over yet shows no silence."""
+        return 1 << (self.evidence.days - 1) if self.evidence.running else 0
+
+    def history(self, edge: ObservedEdge) -> EdgeHistory:
+        """Daily history of an edge; empty where none is stored."""
+        return self.evidence.histories.get(edge.rid, NO_HISTORY)
+
+    def active_mask(self, edges: Iterable[ObservedEdge]) -> int:
+        """Days on which any of the edges was active."""
+        mask = 0
+        for edge in edges:
+            mask |= self.history(edge).mask
+        return mask
+
+    def service(self, end: End) -> ServiceHistory | None:
+        """History of a documented end; a group's is that of its members together."""
+        found = [self.services[key] for key in end.identities if key in self.services]
+        if len(found) <= 1:
+            return found[0] if found else None
+        total = ServiceHistory()
+        for one in found:
+            _merge(total, one)
+        return total
+
+    def covered_mask(self, end: End) -> int:
+        """Days with enough opportunities of the source, outside gaps."""
+        mask = 0
+        for key in end.identities:
+            mask |= self.covered.get(key, 0)
+        return mask
+
+    def seen(self, end: End) -> bool:
+        """Whether traces show the end at all, in the whole history."""
+        return any(key in self.seen_nodes for key in end.identities)
+
+    def emitted(self, end: End, mask: int) -> bool:
+        """Whether the end itself sent spans on any day of `mask`."""
+        return any(self.alive.get(key, 0) & mask for key in end.identities)
+
+    def absence(self, subject: Subject) -> exposure.Absence:
+        """Exposure of a documented relation, judged once (the subject is asked by several kinds in a row)."""
+        if self._absent is None or self._absent[0] is not subject:
+            self._absent = (subject, exposure.absence(subject, self))
+        return self._absent[1]
+
+    def alive_mask(self, end: End) -> int:
+        """Days on which the end sent spans."""
+        mask = 0
+        for key in end.identities:
+            mask |= self.alive.get(key, 0)
+        return mask
+
+    def subscriptions(self, end: End) -> list[ObservedEdge]:
+        """What the end was seen to consume."""
+        return [edge for key in end.identities for edge in self._subscriptions.get(key, ())]
+
+    def day(self, offset: int) -> date:
+        """The day of a bit."""
+        return self.evidence.history_from + timedelta(days=offset)
+
+    def sampling(self, service: ServiceHistory | None) -> str:
+        """How a service's traces are sampled: none, head, tail or unknown. What is declared wins over what is guessed."""
+        if self.policy.sampling != "auto":
+            return self.policy.sampling
+        stated = self.evidence.coverage.sampling_policy
+        if stated != "unknown":
+            return stated
+        if service is not None and service.sampling_known >= self.policy.sampling_known_min:
+            return "head"
+        return "unknown"
+
+
+def _merge(total: ServiceHistory, one: ServiceHistory) -> None:
+    for mine, theirs in ((total.opportunities, one.opportunities), (total.spans, one.spans)):
+        for offset, count in theirs.items():
+            mine[offset] = mine.get(offset, 0) + count
+    for own, other in ((total.exits, one.exits), (total.resolved, one.resolved)):
+        for name, count in other.items():
+            own[name] = own.get(name, 0) + count
+    total.versions |= one.versions
+    total.known += one.known
+    total.weight += one.weight
+    if one.probability is not None:
+        total.probability = min(one.probability, total.probability if total.probability is not None else 1.0)
+
+
+def gap_mask(coverage: Coverage, start: date, days: int) -> int:
+    """Days touched by a range that no source read completely."""
+    mask = 0
+    for gap in coverage.gaps:
+        if gap.state is RangeState.COMPLETE:
+            continue
+        first = max((gap.start.date() - start).days, 0)
+        last = min(((gap.end - timedelta(microseconds=1)).date() - start).days, days - 1)
+        for offset in range(first, last + 1):
+            mask |= 1 << offset
+    return mask
