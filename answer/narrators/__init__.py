@@ -1,1 +1,1 @@
-"""Narrators, one a file."""
+"""Narrators, one a file: each puts a packet into words and sees nothing else."""

@@ -1,0 +1,219 @@
+"""Evidence as text and as facts: what a narrator reads of an edge, and what a check compares with. Pure.
+
+One description for both, so that nothing can be said from an edge that the check does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from answer.language import sentences, squash
+from answer.quantities import Quantity, dates, quantities
+from nexus.model.edge import DesignedEdge, Latency, ObservedEdge, Relation
+from nexus.model.finding import Finding, Flag
+from nexus.model.registry import Registry
+from nexus.ports.answers import Change, EdgeEvidence, Packet, PassageEvidence
+
+VERB = {"CALLS": "calls", "PUBLISHES": "publishes to", "SUBSCRIBES": "subscribes to", "DELIVERS": "delivers messages to"}
+# Sentences of documents that speak to a model and not to a reader: data like all else, but never support for a statement.
+INSTRUCTION = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|context|evidence)|\b(?:system|developer) prompt\b|\byou are (?:now|an? (?:ai|assistant|language model))\b"
+    r"|\b(?:as an ai|assistant|language model|llm|chatbot)\b.{0,40}\b(?:must|should|shall|will|always|reply|respond|answer|say)\b|\b(?:answer|reply|respond|output|say)\b.{0,20}\b(?:only )?with\b.{0,60}[\"'“]"
+    r"|이전\s*(?:의\s*)?(?:지시|명령|프롬프트)|(?:지시|명령|규칙)\S*\s*(?:를|을|은)?\s*무시|시스템\s*프롬프트|(?:어시스턴트|챗봇|모델|AI)(?:는|은|에게|야)?\s.{0,30}(?:답하|말하|대답|출력|응답)|라고만\s*(?:답|말|대답)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of evidence that is read as one statement, with its numbers."""
+
+    text: str
+    numbers: tuple[Quantity, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One citable item as the check sees it. `ends` (source, target) squashed names, for an edge; empty for a passage."""
+
+    marker: str
+    kind: str
+    rid: str
+    text: str
+    windows: tuple[Window, ...]
+    names: frozenset[str]
+    dates: frozenset[str]
+    source: frozenset[str] = frozenset()
+    target: frozenset[str] = frozenset()
+    relation: str = ""
+    # For an edge: was it observed, and is it documented; None = this item does not say.
+    observed: bool | None = None
+    documented: bool | None = None
+    quote: str = ""
+
+
+def window(text: str) -> Window:
+    """A window over a text."""
+    return Window(text, tuple(quantities(text)))
+
+
+def moment(at: datetime | None) -> str:
+    """To the minute, UTC."""
+    return at.strftime("%Y-%m-%d %H:%M") if at else ""
+
+
+def rate(errors: int, calls: int) -> float:
+    """Errors in percent."""
+    return 100.0 * errors / calls if calls else 0.0
+
+
+def total(edge: ObservedEdge) -> int:
+    """What the edge counts: messages where it carries them, else calls."""
+    return edge.messages if edge.relation is not Relation.CALLS_OBSERVED else edge.calls
+
+
+def percent(value: float) -> str:
+    """`0.53`, two significant digits below ten."""
+    return "0" if value == 0 else f"{value:.2g}" if value < 10 else f"{value:.1f}"
+
+
+def ms(value: float) -> str:
+    """Milliseconds with three significant digits."""
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
+def describe(item: EdgeEvidence, changes: tuple[Change, ...] = ()) -> list[str]:
+    """An edge in lines, English: identity, counts, latencies, times, causes, claims, findings, changes of it."""
+    edge = item.edge
+    head = f"{edge.source.name} {VERB[edge.relation.value.removesuffix('_OBSERVED')]} {edge.target.name}"
+    lines = _observed(edge, head) if isinstance(edge, ObservedEdge) else _designed(edge, head)
+    lines += [f"drift: {f.flag} ({f.status}): {f.summary}" for f in item.findings]
+    lines += [_change(c) for c in changes if c.rid == edge.rid]
+    return lines
+
+
+def _change(change: Change) -> str:
+    if change.kind == "errors":
+        return f"changed: error rate from {percent(change.before)} % to {percent(change.after)} %"
+    if change.kind == "latency":
+        return f"changed: latency p95 from {ms(change.before)} ms to {ms(change.after)} ms"
+    if change.kind == "volume":
+        return f"changed: from {change.before:.0f} to {change.after:.0f} calls or messages"
+    return f"{'new since' if change.kind == 'new' else 'not seen since'} {moment(change.at)} UTC"
+
+
+def _observed(edge: ObservedEdge, head: str) -> list[str]:
+    unit = "calls" if edge.relation is Relation.CALLS_OBSERVED else "messages"
+    count = total(edge)
+    lines = [f"{head} (observed{', environment ' + edge.source.environment if edge.source.environment else ''}): {count} {unit}, {edge.errors} errors"]
+    lines.append(f"error rate {percent(rate(edge.errors, count))} %, success rate {percent(100 - rate(edge.errors, count))} %")
+    if edge.retries or edge.cancelled:
+        lines.append(f"{edge.retries} retries, cancelled: {edge.cancelled}")
+    lines.append(f"client errors: {edge.client_errors} errors; server errors: {edge.server_errors} errors; handled {edge.handled} calls")
+    if edge.protocols:
+        lines.append("protocols " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.protocols.items())))
+    if edge.via:
+        lines.append("via " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.via.items())))
+    lines += [_latency(name, latency) for name, latency in (("client latency", edge.client_latency), ("server latency", edge.server_latency), ("queue time", edge.queue)) if latency]
+    if edge.first_seen and edge.last_seen:
+        lines.append(f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {edge.active_days} days")
+    if edge.support.instances:
+        lines.append(f"seen from {edge.support.instances} instances")
+    lines += [f"cause: {c.caller_operation} of {edge.source.name} triggers {c.callee_operation} on {edge.target.name}: {c.calls} {unit}" for c in edge.causes]
+    if edge.source_versions or edge.target_versions:
+        lines.append(f"versions {', '.join(edge.source_versions)} / {', '.join(edge.target_versions)}")
+    lines += [f"exemplar {x.outcome} trace {x.trace_id}" + (f" {ms(x.duration_ms)} ms" if x.duration_ms is not None else "") for x in edge.exemplars]
+    return lines
+
+
+def _latency(name: str, latency: Latency) -> str:
+    mean = latency.sum / latency.count if latency.count else 0.0
+    return (
+        f"{name} p50 {ms(latency.p50)} ms, p90 {ms(latency.p90)} ms, p95 {ms(latency.p95)} ms, p99 {ms(latency.p99)} ms, max {ms(latency.max)} ms, "
+        f"min {ms(latency.min)} ms, mean {ms(mean)} ms"
+    )
+
+
+def _designed(edge: DesignedEdge, head: str) -> list[str]:
+    via = " ".join(part for part in (edge.via.protocol, edge.via.operation, edge.via.channel) if part)
+    lines = [f"{head} (documented{', via ' + via if via else ''})"]
+    for claim in edge.claims:
+        lines.append(f"{claim.modality} in {claim.document.title} ({claim.document.uri}, lines {claim.lines[0]}-{claim.lines[1]})")
+        lines.append(claim.quote)
+    return lines
+
+
+def passage_windows(text: str) -> list[str]:
+    """Statements of a passage: sentences, list items, table rows with their header. Instructions to a model are left out."""
+    out: list[str] = []
+    header = ""
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped.startswith("|"):
+            if re.fullmatch(r"[|\s:-]+", stripped):
+                continue
+            cells = " | ".join(cell.strip() for cell in stripped.strip("|").split("|"))
+            if not header:
+                header = cells
+                out.append(cells)
+            else:
+                out.append(f"{header} || {cells}")
+            continue
+        header = ""
+        out += sentences(stripped)
+    return [w for w in out if not INSTRUCTION.search(w)]
+
+
+def evidence_of(packet: Packet, registry: Registry) -> dict[str, Evidence]:
+    """Every citable item of a packet by its marker."""
+    found = {p.marker: _passage(p) for p in packet.passages}
+    known = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, DesignedEdge)}
+    seen = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, ObservedEdge)}
+    found.update({e.marker: _edge(e, registry, known, seen, packet.changes) for e in packet.edges})
+    return found
+
+
+def _passage(item: PassageEvidence) -> Evidence:
+    passage = item.hit.passage
+    parts = passage_windows(passage.text)
+    heading = " > ".join(passage.section)
+    pairs = [f"{a} {b}" for a, b in pairwise(parts) if "||" not in a + b]
+    windows = [*parts, *pairs]
+    text = "\n".join([heading, passage.document.title, *parts])
+    return Evidence(item.marker, "passage", passage.rid, text, tuple(window(w) for w in windows), _names(text), frozenset(dates(text)), quote=heading)
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(squash(word) for word in re.findall(r"[A-Za-z0-9가-힣][\w./:@-]*", text))
+
+
+def aliases(registry: Registry, name: str) -> frozenset[str]:
+    """All spellings of one name, squashed."""
+    entity = registry.resolve(name).entity
+    own = {name, name.rsplit("/", 1)[-1], *((entity.name, entity.name.rsplit("/", 1)[-1], *entity.aliases, entity.rid) if entity else ())}
+    return frozenset(squash(n) for n in own)
+
+
+def _edge(item: EdgeEvidence, registry: Registry, known: set[tuple[str, str]], seen: set[tuple[str, str]], changes: tuple[Change, ...]) -> Evidence:
+    edge = item.edge
+    lines = describe(item, changes)
+    text = "\n".join(lines)
+    ends = (edge.source.name, edge.target.name)
+    source, target = aliases(registry, ends[0]), aliases(registry, ends[1])
+    flags = {f.flag for f in item.findings}
+    observed = isinstance(edge, ObservedEdge) or ends in seen or Flag.CONFIRMED in flags
+    documented = isinstance(edge, DesignedEdge) or ends in known or Flag.CONFIRMED in flags
+    quote = "\n".join(c.quote for c in edge.claims) if isinstance(edge, DesignedEdge) else ""
+    windows = [window(line) for line in lines]
+    return Evidence(
+        item.marker, "edge", edge.rid, text, tuple(windows), _names(text) | source | target, frozenset(dates(text)), source, target,
+        edge.relation.value.removesuffix("_OBSERVED"), observed, documented, quote,
+    )
+
+
+def finding_on(findings: tuple[Finding, ...], flag: Flag) -> Finding | None:
+    """The first finding of a flag."""
+    return next((f for f in findings if f.flag is flag), None)

@@ -1,0 +1,139 @@
+"""Sentences about edges in English and Korean, each with its citation. Pure; every number comes with its unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from answer.evidence import finding_on, moment, ms, percent, rate, total
+from nexus.model.edge import DesignedEdge, Latency, ObservedEdge, Relation
+from nexus.model.finding import Flag
+from nexus.ports.answers import EdgeEvidence
+
+_STOPS = re.compile(r"(?:[lmn]|ng|[aeiou]{1,2}[ptkbcg]|ck)$", re.IGNORECASE)
+_VERB_EN = {"CALLS": "calls", "PUBLISHES": "publishes to", "SUBSCRIBES": "subscribes to", "DELIVERS": "delivers messages to"}
+_VERB_KO = {"CALLS": ("를", "호출한다"), "PUBLISHES": ("에", "발행한다"), "SUBSCRIBES": ("를", "구독한다"), "DELIVERS": ("에", "메시지를 전달한다")}
+_PAIRS = {"이": ("이", "가"), "가": ("이", "가"), "은": ("은", "는"), "는": ("은", "는"), "을": ("을", "를"), "를": ("을", "를"), "과": ("과", "와"), "로": ("으로", "로")}
+
+
+def josa(name: str, particle: str) -> str:
+    """A name with the particle that its last sound asks for (Latin spellings by how they are usually read)."""
+    with_final, without = _PAIRS.get(particle, (particle, particle))
+    last = re.sub(r"[\s)\]`'\"]+$", "", name)[-1:]
+    if "가" <= last <= "힣":
+        final = (ord(last) - 0xAC00) % 28
+        closed = final != 0 and not (particle == "로" and final == 8)
+    elif last.isdigit():
+        closed = last in "013678" and not (particle == "로" and last in "178")
+    else:
+        closed = bool(_STOPS.search(name)) and not (particle == "로" and last in "lL")
+    return name + (with_final if closed else without)
+
+
+def cite(items: Sequence[EdgeEvidence] | Sequence[str]) -> str:
+    """`[E1] [E2]`."""
+    return " ".join(f"[{item.marker if isinstance(item, EdgeEvidence) else item}]" for item in items)
+
+
+def relation(item: EdgeEvidence, language: str) -> str:
+    """"checkout calls fx" / "checkout이 fx를 호출한다"."""
+    edge = item.edge
+    base = edge.relation.value.removesuffix("_OBSERVED")
+    if language == "ko":
+        particle, verb = _VERB_KO[base]
+        return f"{josa(edge.source.name, '이')} {josa(edge.target.name, particle)} {verb}"
+    return f"{edge.source.name} {_VERB_EN[base]} {edge.target.name}"
+
+
+def unit(edge: ObservedEdge, language: str) -> str:
+    """What the edge counts."""
+    calls = edge.relation is Relation.CALLS_OBSERVED
+    if language == "ko":
+        return "호출" if calls else "메시지"
+    one = total(edge) == 1
+    return ("call" if calls else "message") + ("" if one else "s")
+
+
+def counts(edge: ObservedEdge, language: str) -> str:
+    """"943 calls, 5 errors (0.53 %)"."""
+    n = total(edge)
+    share = percent(rate(edge.errors, n))
+    if language == "ko":
+        return f"{unit(edge, 'ko')} {n}건, 오류 {edge.errors}건 ({share} %)"
+    return f"{n} {unit(edge, 'en')}, {edge.errors} {'error' if edge.errors == 1 else 'errors'} ({share} %)"
+
+
+def latency(edge: ObservedEdge, language: str) -> str:
+    """"p50 3.1 ms, p95 8 ms, p99 14.2 ms" of the caller's view, else the callee's; "" where there is none."""
+    found: Latency | None = edge.client_latency or edge.server_latency or edge.queue
+    if found is None:
+        return ""
+    text = f"p50 {ms(found.p50)} ms, p95 {ms(found.p95)} ms, p99 {ms(found.p99)} ms"
+    return f"지연 {text}" if language == "ko" else f"latency {text}"
+
+
+def seen(edge: ObservedEdge, language: str) -> str:
+    """Since when and until when, on how many days."""
+    if edge.first_seen is None or edge.last_seen is None:
+        return ""
+    if language == "ko":
+        return f"최초 관측 {moment(edge.first_seen)} UTC, 마지막 관측 {moment(edge.last_seen)} UTC, 활동 {edge.active_days}일"
+    return f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {edge.active_days} {'day' if edge.active_days == 1 else 'days'}"
+
+
+def observed_line(item: EdgeEvidence, language: str) -> str:
+    """One observed edge in one sentence."""
+    edge = item.edge
+    assert isinstance(edge, ObservedEdge)
+    parts = [counts(edge, language), latency(edge, language)]
+    body = ", ".join(part for part in parts if part)
+    text = f"{relation(item, language)}: {body}" if language == "en" else f"{relation(item, language)} — {body}"
+    return f"{text} [{item.marker}]."
+
+
+def quote_line(item: EdgeEvidence, language: str, most: int = 2) -> list[str]:
+    """What documents say of an edge, verbatim with place."""
+    edge = item.edge
+    assert isinstance(edge, DesignedEdge)
+    out = []
+    for claim in edge.claims[:most]:
+        place = f"{claim.document.uri}:{claim.lines[0]}"
+        quote = " ".join(claim.quote.split()).rstrip(".")
+        if language == "ko":
+            out.append(f"문서 {claim.document.title}({place}): “{quote}” [{item.marker}].")
+        else:
+            out.append(f"{claim.document.title} ({place}) says: “{quote}” [{item.marker}].")
+    return out
+
+
+def cause_line(item: EdgeEvidence, language: str) -> str:
+    """The operations behind an observed edge; "" where none is known."""
+    edge = item.edge
+    assert isinstance(edge, ObservedEdge)
+    if not edge.causes:
+        return ""
+    n = unit(edge, "ko")
+    if language == "ko":
+        listed = ", ".join(f"{c.caller_operation} → {c.callee_operation} ({n} {c.calls}건)" for c in edge.causes[:5])
+        return f"원인이 되는 작업: {listed} [{item.marker}]."
+    listed = ", ".join(f"{c.caller_operation} triggers {c.callee_operation} ({c.calls} {unit(edge, 'en')})" for c in edge.causes[:5])
+    return f"The operations behind it: {listed} [{item.marker}]."
+
+
+def documented_line(items: Sequence[EdgeEvidence], language: str) -> str:
+    """Whether the dependency that these edges make up is documented and observed, in one sentence."""
+    designed = [i for i in items if isinstance(i.edge, DesignedEdge)]
+    observed = [i for i in items if isinstance(i.edge, ObservedEdge)]
+    pair = f"{items[0].edge.source.name} → {items[0].edge.target.name}"
+    if designed and observed:
+        marks = cite([observed[0], designed[0]])
+        return f"{pair} 의존은 문서화되어 있고 관측된다 {marks}." if language == "ko" else f"{pair} is documented and observed {marks}."
+    if observed:
+        marks = cite(observed[:1])
+        if language == "ko":
+            return f"{pair} 의존은 관측되지만, 열람 가능한 문서에는 없다 {marks}."
+        return f"{pair} is observed, but not documented in what is visible to you {marks}."
+    marks = cite(designed[:1])
+    drift = finding_on(designed[0].findings, Flag.DOC_ONLY)
+    verdict = f" ({drift.status})" if drift else ""
+    return f"{pair} 의존은 문서에 있지만 관측되지 않았다{verdict} {marks}." if language == "ko" else f"{pair} is documented, but was not observed{verdict} {marks}."

@@ -1,0 +1,61 @@
+"""The narrator without a model: deterministic, English and Korean, every sentence with its evidence.
+
+It reports edges by the kind of question, and answers questions to the documents by quoting the sentences that fit best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from answer.narrators import phrases as say
+from answer.narrators.extract import best_sentences, said_of_subjects
+from answer.narrators.reports import REPORTS
+from nexus.ports.answers import Packet, QuestionKind
+
+
+class TemplateNarrator:
+    """Sentences from templates. Never fails; says nothing that the packet does not hold."""
+
+    name = "template"
+
+    def narrate(self, packet: Packet) -> Iterator[str]:
+        """One sentence a piece."""
+        lines = [*REPORTS[packet.kind](packet), *self._documents(packet)]
+        for number, line in enumerate(lines):
+            yield line if number == 0 else f"\n{line}"
+
+    def _documents(self, packet: Packet) -> list[str]:
+        """Quotes: the answer to a question to the documents, what documents add to any other."""
+        korean = packet.language == "ko"
+        asked = packet.kind is QuestionKind.DOCUMENT
+        quoted = best_sentences(packet, 1 if packet.weak else 3) if asked else said_of_subjects(packet)
+        lines = []
+        if packet.kind is QuestionKind.DOCUMENT and packet.weak and quoted:
+            lines.append("질문에 정확히 맞는 근거는 없으며, 가장 가까운 내용은 다음과 같다:" if korean else "Nothing found fits the question closely; the nearest is:")
+        for item, sentence in quoted:
+            document = item.hit.passage.document
+            place = f"{document.title} ({document.uri}:{item.hit.passage.lines[0]})"
+            body = sentence.rstrip(".。 ")
+            lines.append(f"{place}: “{body}” [{item.marker}].")
+        lines += [self._value(packet, n) for n in range(min(3, len(packet.values))) if packet.values[n].claimed]
+        lines += self._debt(packet, {item.marker for item, _ in quoted})
+        return lines
+
+    def _value(self, packet: Packet, number: int) -> str:
+        value = packet.values[number]
+        marker = next((p.marker for p in packet.passages if p.hit.passage.rid == value.passage), "")
+        if packet.language == "ko":
+            return f"문서는 {value.claimed}, 코드의 {say.josa(value.name, '은')} {value.value}이다 ({value.path}:{value.line}) [{marker}]."
+        return f"The document says {value.claimed}, the code has {value.name} = {value.value} ({value.path}:{value.line}) [{marker}]."
+
+    def _debt(self, packet: Packet, quoted: set[str]) -> list[str]:
+        korean = packet.language == "ko"
+        out = []
+        for debt in packet.debt:
+            marker = next((p.marker for p in packet.passages if p.hit.passage.document.rid == debt.document and p.marker in quoted), "")
+            if debt.kind == "stale" and marker:
+                out.append(f"주의: {debt.title} 문서는 오래되었다 [{marker}]." if korean else f"Note: {debt.title} is older than such documents are trusted for [{marker}].")
+        return out
+
+
+assert set(REPORTS) == set(QuestionKind), "each kind of question has its report"

@@ -1,0 +1,138 @@
+"""Edges of both layers as one reader sees them, fetched by end and remembered for one question. The shell around the ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from answer.names import Spelling, with_nodes
+from nexus.errors import DependencyError
+from nexus.model.document import Classification
+from nexus.model.edge import ObservedEdge
+from nexus.model.entity import Entity
+from nexus.model.finding import Finding
+from nexus.model.registry import Registry
+from nexus.model.service import Node
+from nexus.model.window import TimeRange
+from nexus.ports.answers import Edge
+from nexus.ports.designed import DesignedFilter, DesignedReader
+from nexus.ports.drift import DriftReader, FindingFilter
+from nexus.ports.observed import EdgeFilter, ObservedReader
+
+# Edges of one node that are read at most; the rest are the quietest by rid order of the store.
+MAX_TOUCHING = 500
+MAX_WIDE = 5000
+
+
+class GraphSource:
+    """One question's view of the graph. Not shared between threads."""
+
+    def __init__(
+        self, observed: ObservedReader, designed: DesignedReader, drift: DriftReader, *, tenant: str, clearance: Classification, namespaces: tuple[str, ...],
+        environment: str | None, window: TimeRange, layer: str = "both",
+    ) -> None:
+        self._observed, self._designed, self._drift = observed, designed, drift
+        self._tenant, self._clearance, self._namespaces = tenant, clearance, namespaces
+        self._environment, self._layer = environment, layer
+        self.window = window
+        self.degraded: list[str] = []
+        self._touching: dict[str, list[Edge]] = {}
+        self._nodes: dict[str, tuple[str, ...]] = {}
+        self.registry: Registry = with_nodes(designed.registry(tenant), self._seen_nodes())
+        self.spelling = Spelling(self.registry)
+
+    def _seen_nodes(self) -> list[Node]:
+        """Nodes of telemetry, so that what no document names can be asked about. Service rows are few; edges would be many."""
+        if self._layer == "designed":
+            return []
+        nodes = []
+        for row in self._observed.services(self._tenant, self._environment, TimeRange()):
+            name = row.get("name", "")
+            name = getattr(name, "name", name)
+            if name:
+                nodes.append(Node(str(name), environment=str(row.get("environment") or "")))
+        return nodes
+
+    def widen(self) -> None:
+        """Take in every node that telemetry shows, databases and topics too: for a name that the registry does not hold."""
+        edges = self._observed.edges(EdgeFilter(self._tenant, environment=self._environment, limit=MAX_WIDE))
+        self.registry = with_nodes(self.registry, [node for edge in edges for node in (edge.source, edge.target)])
+        self.spelling = Spelling(self.registry)
+
+    def start(self, entity: Entity) -> str:
+        """The key of an entity, under which its edges are found."""
+        key = self.spelling.key(Node(entity.name, entity.kind))  # type: ignore[arg-type]  # NodeKind is a StrEnum
+        self._nodes[key] = self.spelling.names(entity)
+        return key
+
+    def key(self, node: Node) -> str:
+        """The key of a node; remembers how it is spelled."""
+        key = self.spelling.key(node)
+        if node.name not in self._nodes.get(key, ()):
+            entity = self.spelling.entity(node)
+            self._nodes[key] = tuple(dict.fromkeys((*self._nodes.get(key, ()), node.name, *(self.spelling.names(entity) if entity else ()))))
+        return key
+
+    def touching(self, key: str) -> list[Edge]:
+        """Edges of both layers with this node at either end."""
+        if key not in self._touching:
+            found: dict[str, Edge] = {}
+            for name in self._nodes.get(key, ()):
+                found.update({edge.rid: edge for edge in self._of(name)})
+            for edge in found.values():
+                self.key(edge.source)
+                self.key(edge.target)
+            self._touching[key] = [edge for edge in found.values() if key in (self.key(edge.source), self.key(edge.target))]
+        return self._touching[key]
+
+    def _of(self, name: str) -> Iterable[Edge]:
+        if self._layer != "designed":
+            yield from self._observed.edges(EdgeFilter(self._tenant, environment=self._environment, entity=name, window=self.window, limit=MAX_TOUCHING))
+        if self._layer != "observed":
+            yield from self._designed.edges(DesignedFilter(self._tenant, self._clearance, self._namespaces, entity=name, environment=self._environment))
+
+    def between(self, source: Entity, target: Entity) -> list[Edge]:
+        """Edges from one entity to the other, both layers, observed first."""
+        start, end = self.start(source), self.start(target)
+        found = [e for e in self.touching(start) if self.key(e.source) == start and self.key(e.target) == end]
+        return sorted(found, key=lambda e: (not isinstance(e, ObservedEdge), e.rid))
+
+    def seen(self, window: TimeRange, entity: Entity | None) -> list[ObservedEdge]:
+        """Observed edges of a range (of one entity, or all)."""
+        if entity is None:
+            return self._observed.edges(EdgeFilter(self._tenant, environment=self._environment, window=window, limit=5000))
+        found: dict[str, ObservedEdge] = {}
+        for name in self.spelling.names(entity):
+            wanted = EdgeFilter(self._tenant, environment=self._environment, entity=name, window=window, limit=MAX_TOUCHING)
+            found.update({edge.rid: edge for edge in self._observed.edges(wanted)})
+        return [found[rid] for rid in sorted(found)]
+
+    def gaps(self) -> tuple[str, ...]:
+        """Ranges that no source could read, in words."""
+        try:
+            coverage = self._observed.coverage(self._tenant, self.window)
+        except DependencyError as error:
+            self.degraded.append(f"coverage: {error}")
+            return ("coverage is not known",)
+        return tuple(f"{g.source} {g.start:%Y-%m-%d %H:%M} to {g.end:%Y-%m-%d %H:%M} UTC {g.state}{': ' + g.reason if g.reason else ''}" for g in coverage.gaps)
+
+    def findings(self, entities: Iterable[Entity]) -> list[Finding]:
+        """Drift findings on the entities (all where none is given); a failing diff degrades the packet and says so."""
+        found: dict[str, Finding] = {}
+        try:
+            names = [name for entity in entities for name in self.spelling.names(entity)]
+            for name in names or [""]:
+                wanted = FindingFilter(self._tenant, self._clearance, self._namespaces, environment=self._environment, entity=name, limit=0 if name else 200)
+                report = self._drift.report(wanted)
+                if report is not None:
+                    found.update({finding.fingerprint: finding for finding in report.findings})
+        except DependencyError as error:
+            self.degraded.append(f"drift: {error}")
+        return sorted(found.values(), key=lambda f: (-f.rank, f.fingerprint))
+
+    def on(self, edge: Edge, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """The findings about one edge."""
+        ends = (self.key(edge.source), self.key(edge.target))
+        relation = edge.relation.value.removesuffix("_OBSERVED")
+        return tuple(
+            f for f in findings if (self.key(f.source), self.key(f.target)) == ends and f.relation.removesuffix("_OBSERVED") == relation
+        )
