@@ -26,6 +26,7 @@ from designed.reader import Place, RawClaim, RawEntity, RawName
 from nexus.model.claim import Modality
 
 _TELEMETRY: Final = re.compile(r"otlp|telemetry|metrics?|traces?|spans?|logs?|scrape", re.IGNORECASE)
+_TESTS: Final = vocabulary("test tests e2e cypress playwright 테스트")
 _ADDRESS: Final = re.compile(r"[\w.-]+:\d{2,5}")
 _PROGRAM_GROUPS: Final = vocabulary("service svc server microservice worker gateway 서비스 서버 게이트웨이")
 # Groups that may be components; deployment nodes and C4 boundaries never are.
@@ -173,6 +174,8 @@ def _orient(diagram: Diagram, edge: DrawnEdge) -> list[RawClaim]:
         weak = weak or "replication between stores"
     elif a is Role.STORE:
         source, target, drawn = target, source, "reversed"
+    if set(words(source.label)) & _TESTS and "load" not in words(source.label):
+        weak = weak or "a test"
     if Role.PERSON in (a, b):
         weak = weak or "a person, not software"
     elif b is Role.CLIENT and a is not Role.CLIENT:

@@ -131,6 +131,10 @@ _QUEUE_WORDS: Final = BROKER_TECH | vocabulary("message event events messages th
 def plain_name(label: str) -> str:
     """A label without what is no name: a port (":8080"), generic words after a technology ("Kafka Cluster" -> "Kafka")."""
     name = re.sub(r"\s*:\d{2,5}\b(?:\s*[,/]\s*:?\d{2,5})*\s*$", "", label.strip())
+    # "Jaeger - traces": what the product is for; "Oracle - Primary" tells which one.
+    described = re.match(r"([^\W_]+) [-–:] [a-z]", name)
+    if described and described.group(1).lower() in BROKER_TECH | STORE_TECH | TELEMETRY_TECH:
+        return described.group(1)
     parts = name.split()
     if len(parts) > 1 and parts[0].lower() in BROKER_TECH | STORE_TECH and all(p.lower() in _GENERIC | {"broker", "bus"} for p in parts[1:]):
         return parts[0]

@@ -112,12 +112,16 @@ class Fact:
     | kind | subject | key | value | made by |
     | --- | --- | --- | --- | --- |
     | env | workload | variable | value, or empty = taken from `.env` | compose, kubernetes, helm |
+    | argument | workload | command, entrypoint, args | a word that may be an address | compose, kubernetes |
+    | starts_after | workload | other workload | "" | compose (depends_on) |
+    | link | workload | other workload | "" | compose (links) |
     | env_ref | workload | ConfigMap name | prefix | kubernetes (envFrom) |
     | env_key | workload | variable | "configmap/key" | kubernetes (valueFrom) |
     | config | ConfigMap name | variable | value | kubernetes |
     | dotenv | "" | variable | value | dotenv |
     | address | service | DNS name or alias | port(s), comma-separated | compose, kubernetes |
-    | selector | workload | "label=value" | kind | kubernetes |
+    | label | workload | "label=value" | "" | kubernetes (pod labels) |
+    | selector | Service | "label=value" | "" | kubernetes (what a Service selects) |
     | provides | component | API name | "" | backstage, openapi, asyncapi, protobuf |
     | consumes | component | API name | "" | backstage |
     | setting | "" | dotted key path | host:port or URL | json_config |

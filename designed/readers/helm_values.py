@@ -1,0 +1,83 @@
+"""Helm values: the environment of services under their keys.
+
+```yaml
+cart:                       # the service is the key above `env`
+  env:
+    - {name: VALKEY_ADDR, value: valkey:6379}
+frontend:
+  envVars: {CART_ADDR: cart:7070}
+```
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Final
+
+import yaml
+
+from designed.block_lines import BlockLines
+from designed.kinds import ROLE_KIND, role_of
+from designed.reader import Fact, Format, RawEntity, ReadContext, Reader, Reading
+from designed.readers._yaml import documents, get, items, mask_templates, pairs, scalar, span, text_at
+from designed.readers.compose import image_name
+from nexus.model.document import Problem, SourceText
+
+_ENVIRONMENTS: Final = frozenset({"env", "envvars", "environment", "extraenv", "extraenvs", "extraenvvars", "envoverrides", "environmentvariables"})
+_NOT_SERVICES: Final = frozenset({"global", "default", "defaults", "common", "components", "services", "deployment", "container", "image", "base", "server", "app"})
+_MAX_DEPTH: Final = 8
+
+
+def accepts(text: SourceText) -> bool:
+    """`values.yaml`, `values-prod.yaml`, `prod.values.yaml` that hold an environment."""
+    name = posixpath.basename(text.path)
+    return (
+        re.match(r"(?:.*[.-])?values(?:[.-].*)?\.ya?ml$", name) is not None
+        and re.search(r"^\s+\w*(?:env|ENV|Env)\w*\s*:", text.text, re.MULTILINE) is not None
+    )
+
+
+def read(text: SourceText, context: ReadContext) -> Reading:
+    """Facts of each service's environment."""
+    lines = BlockLines(text.text)
+    roots, faults = documents(mask_templates(text.text))
+    entities: list[RawEntity] = []
+    facts: list[Fact] = []
+    chart = posixpath.basename(posixpath.dirname(text.path))
+    for root in roots:
+        _walk(lines, root, (chart, None), entities, facts, 0)
+    return Reading((), tuple(entities), tuple(facts), tuple(Problem(context.path, lines.line(at), message) for at, message in faults))
+
+
+def _walk(
+    lines: BlockLines, node: yaml.Node, owner: tuple[str, yaml.Node | None], entities: list[RawEntity], facts: list[Fact], depth: int
+) -> None:
+    if depth > _MAX_DEPTH:
+        return
+    name, key_node = owner
+    environments = [(key, value) for key, _, value in pairs(node) if key.lower() in _ENVIRONMENTS]
+    if environments and name and (key_node is not None or depth == 0):
+        image = image_name(text_at(node, "image", "repository") or text_at(node, "image"))
+        common = {"technology": image, "format": "helm"}
+        place = lines.place(*span(key_node)) if key_node is not None else lines.whole_line(0)
+        if key_node is not None:
+            entities.append(RawEntity(name, ROLE_KIND[role_of(name, image)], place, declares=True))
+            facts.append(Fact("address", name, name, text_at(node, "service", "port"), place, common))
+        for _, environment in environments:
+            for entry in items(environment):
+                value = get(entry, "value")
+                if value is not None and scalar(value):
+                    facts.append(Fact("env", name, text_at(entry, "name"), scalar(value), lines.place(*span(value)), common))
+            facts += [
+                Fact("env", name, variable, scalar(value), lines.place(*span(k, value)), common)
+                for variable, k, value in pairs(environment)
+                if scalar(value)
+            ]
+    for key, k, value in pairs(node):
+        if isinstance(value, yaml.MappingNode) and key.lower() not in _ENVIRONMENTS:
+            below = owner if key.lower() in _NOT_SERVICES else (key, k)
+            _walk(lines, value, below, entities, facts, depth + 1)
+
+
+READER: Final[Reader] = Format("helm_values", accepts, read, 14)
