@@ -1,0 +1,181 @@
+"""What spans say, by concept, whatever generation of attribute names they use (observed-edges.md section 3). Pure.
+
+`concepts` adds to spans: `family` (protocol family, null = none), `method` (full RPC method), `rpc_service`, `http_method`, `path`,
+`host`, `address` (normalised; one of them or none), `peer`, `peer_old`, `peer_space` (names of the remote service), `database` (bool),
+`db_system`, `db_name`, `msg_system`, `topic` (null = not named), `operation`, `batch`, `message` (bool: says anything of messaging),
+`retry`, `cancel`, `infrastructure`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from aggregator.attributes import any_of, columns, first
+from nexus.model.service import ANONYMOUS
+from nexus.model.span import Kind, Status
+
+# The database and messaging value renames of the semantic conventions' migration guides (2025).
+DB_SYSTEMS: Final = {
+    "adabas": "softwareag.adabas", "cache": "intersystems.cache", "intersystems_cache": "intersystems.cache", "cosmosdb": "azure.cosmosdb", "db2": "ibm.db2",
+    "dynamodb": "aws.dynamodb", "firebird": "firebirdsql", "h2": "h2database", "hanadb": "sap.hana", "informix": "ibm.informix", "ingres": "actian.ingres",
+    "maxdb": "sap.maxdb", "mssql": "microsoft.sql_server", "netezza": "ibm.netezza", "oracle": "oracle.db", "redshift": "aws.redshift", "spanner": "gcp.spanner",
+}
+MESSAGING_SYSTEMS: Final = {"amazonsqs": "aws_sqs", "amazonsns": "aws.sns", "aws_sns": "aws.sns"}
+OPERATIONS: Final = {"publish": "send", "deliver": "process"}
+_IPV4: Final = r"^\d{1,3}(\.\d{1,3}){3}$"
+
+
+def concepts(spans: pl.DataFrame, infrastructure: Infrastructure) -> pl.DataFrame:
+    """Spans (with `kind`, `name`, `status`, `status_message`, `attributes`) with the columns of the module's docstring."""
+    table = columns(spans)
+    table = pl.concat([spans.select("name", "kind", "status", "status_message"), table], how="horizontal")
+    said = table.select("name", "kind", *_request(table), *_peer(table), *_database(table), *_messaging(table), *_outcome(table))
+    said = said.with_columns(
+        host=pl.coalesce(*[_host_name(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
+        address=pl.coalesce(*[_host_address(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
+    ).drop([c for c in HOSTS if c in said.columns])
+    said = said.with_columns(family=_family(), infrastructure=infrastructure.flag())
+    return pl.concat([spans.drop("attributes"), said.drop("name", "kind")], how="horizontal")
+
+
+class Infrastructure:
+    """Telemetry about telemetry and health checks: the list is a setting."""
+
+    def __init__(self, rpc_prefixes: tuple[str, ...], paths: tuple[str, ...]) -> None:
+        self._prefixes = rpc_prefixes
+        self._paths = paths
+
+    def flag(self) -> pl.Expr:
+        """Whether the request that a span names is one of them."""
+        path = pl.col("path").str.strip_chars_end("/").replace("", "/")
+        rpc = pl.any_horizontal([pl.col("method").str.starts_with(prefix).fill_null(value=False) for prefix in self._prefixes] or [pl.lit(value=False)])
+        return rpc | path.is_in(self._paths).fill_null(value=False)
+
+
+def _request(table: pl.DataFrame) -> list[pl.Expr]:
+    system = first(table, "rpc.system.name", "rpc.system").str.to_lowercase()
+    stated = first(table, "rpc.method")
+    service = first(table, "rpc.service")
+    name = pl.col("name").str.strip_prefix("grpc.").str.strip_prefix("/")
+    looks = name.str.contains(r"^[^/\s]+/[^/\s]+$") & (system.is_not_null() | pl.col("name").str.starts_with("/") | pl.col("name").str.starts_with("grpc."))
+    full = stated.str.strip_prefix("/")
+    method = (
+        pl.when(full.str.contains("/")).then(full)
+        .when(service.is_not_null() & stated.is_not_null()).then(service + "/" + full)
+        .when(looks.fill_null(value=False)).then(name)
+    )
+    url = first(table, "url.full", "http.url")
+    target = pl.coalesce(first(table, "url.path"), first(table, "http.target"), url.str.extract(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*(/[^?#]*)", 1), url.str.extract(r"^(/[^?#]*)", 1))
+    bare = url.str.contains(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+([?#].*)?$")
+    return [
+        method.alias("method"),
+        pl.coalesce(service, method.str.extract(r"^(.+)/[^/]+$", 1)).alias("rpc_service"),
+        system.alias("rpc_system"),
+        first(table, "http.request.method", "http.method").str.to_uppercase().alias("http_method"),
+        pl.when(target.is_null() & bare).then(pl.lit("/")).otherwise(target.str.extract(r"^([^?#]*)", 1)).alias("path"),
+        any_of(table, "http.request.method", "http.method", "http.response.status_code", "http.status_code", "url.full", "http.url", "http.route", "http.target").alias("is_http"),
+        any_of(table, "graphql.operation.type", "graphql.operation.name", "graphql.document").alias("is_graphql"),
+        (system.is_not_null() | any_of(table, "rpc.service", "rpc.method")).alias("is_rpc"),
+        _positive(first(table, "http.request.resend_count", "http.resend_count", "http.retry_count")).alias("retry"),
+    ]
+
+
+HOSTS: Final = ("server.address", "net.peer.name", "http.host", "url.full", "http.url", "network.peer.address", "net.sock.peer.name", "net.sock.peer.addr", "net.peer.ip")
+
+
+def _peer(table: pl.DataFrame) -> list[pl.Expr]:
+    hosts = []
+    for key in HOSTS:
+        if key in table.columns:
+            raw = pl.col(key).str.strip_chars()
+            if key in {"url.full", "http.url"}:
+                raw = raw.str.extract(r"^[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)", 1)
+            hosts.append(_host(raw).alias(key))
+    return [
+        first(table, "service.peer.name").alias("peer"), first(table, "peer.service").alias("peer_old"), first(table, "service.peer.namespace").alias("peer_space"), *hosts,
+    ]
+
+
+def _host(raw: pl.Expr) -> pl.Expr:
+    """Lower case, without scheme, user, port, brackets, zone and final dot; null where nothing is left. A socket path stays as it is."""
+    socket = raw.str.starts_with("/") | raw.str.starts_with("unix:") | raw.str.starts_with("@")
+    host = raw.str.replace(r"^[A-Za-z][A-Za-z0-9+.-]*://", "").str.extract(r"^([^/?#]*)", 1).str.extract(r"([^@]*)$", 1).str.to_lowercase()
+    bracketed = host.str.extract(r"^\[([^\]]*)\]", 1)
+    host = pl.coalesce(bracketed, pl.when(host.str.count_matches(":", literal=True) > 1).then(host).otherwise(host.str.replace(r":\d*$", "")))
+    host = host.str.replace(r"%.*$", "").str.strip_chars_end(".").str.strip_chars()
+    return pl.when(socket).then(raw).otherwise(pl.when(host != "").then(host))
+
+
+def is_address(host: pl.Expr) -> pl.Expr:
+    """Whether a normalised host names nobody: an IP address, localhost, a socket path."""
+    return host.str.contains(_IPV4) | host.str.contains(r"[:/]") | (host == "localhost") | host.str.ends_with(".localhost") | host.str.starts_with("@")
+
+
+def _host_name(column: str) -> pl.Expr:
+    return pl.when(~is_address(pl.col(column))).then(pl.col(column))
+
+
+def _host_address(column: str) -> pl.Expr:
+    return pl.when(is_address(pl.col(column))).then(pl.col(column))
+
+
+def _database(table: pl.DataFrame) -> list[pl.Expr]:
+    system = first(table, "db.system.name", "db.system").str.to_lowercase().replace(DB_SYSTEMS)
+    name = first(table, "db.namespace", "db.name", "db.redis.database_index")
+    return [
+        system.alias("db_system"), name.alias("db_name"),
+        (system.is_not_null() | any_of(table, "db.namespace", "db.name")).alias("database"),
+    ]
+
+
+def _messaging(table: pl.DataFrame) -> list[pl.Expr]:
+    system = first(table, "messaging.system")
+    system = pl.coalesce(system.str.to_lowercase().replace_strict(MESSAGING_SYSTEMS, default=None, return_dtype=pl.String), system.str.to_lowercase())
+    named = first(table, "messaging.destination.name", "messaging.destination", "messaging.rabbitmq.destination.routing_key", "messaging.rabbitmq.routing_key")
+    passing = _true(first(table, "messaging.destination.temporary", "messaging.temp_destination")) | _true(first(table, "messaging.destination.anonymous"))
+    template = first(table, "messaging.destination.template")
+    operation = first(table, "messaging.operation.type", "messaging.operation").str.to_lowercase().replace(OPERATIONS)
+    message = any_of(table, "messaging.system", "messaging.destination.template", "messaging.destination.name", "messaging.destination", "messaging.operation.type", "messaging.operation")
+    return [
+        system.alias("msg_system"),
+        pl.when(template.is_not_null()).then(template).when(passing).then(pl.lit(ANONYMOUS)).otherwise(named).alias("topic"),
+        operation.alias("operation"), message.alias("message"),
+        first(table, "messaging.batch.message_count").cast(pl.Float64, strict=False).cast(pl.Int64, strict=False).alias("batch"),
+    ]
+
+
+def _outcome(table: pl.DataFrame) -> list[pl.Expr]:
+    error = pl.col("status") == Status.ERROR
+    code = first(table, "rpc.status_code", "rpc.response.status_code", "rpc.grpc.status_code").str.to_uppercase()
+    http = first(table, "http.response.status_code", "http.status_code")
+    says = pl.any_horizontal(
+        first(table, "error.type").str.to_lowercase().str.contains("cancel", literal=True).fill_null(value=False),
+        pl.col("status_message").str.to_lowercase().str.contains("cancel", literal=True).fill_null(value=False),
+    )
+    grpc = code.is_in(["1", "CANCELLED", "CANCELED"]).fill_null(value=False)
+    cancel = grpc | (http == "499").fill_null(value=False) | (error & says)
+    return [cancel.alias("cancel"), (error & ~cancel).alias("error")]
+
+
+def _family() -> pl.Expr:
+    """The most specific family that a span states."""
+    grpc = pl.col("rpc_system") == "grpc"
+    exits = pl.col("kind").is_in([Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER])
+    return (
+        pl.when("is_graphql").then(pl.lit("graphql"))
+        .when(grpc | (pl.col("rpc_system").is_null() & pl.col("name").str.starts_with("grpc.") & pl.col("method").is_not_null())).then(pl.lit("grpc"))
+        .when(pl.col("is_rpc") | pl.col("method").is_not_null()).then(pl.lit("rpc"))
+        .when(pl.col("database") & exits).then(pl.col("db_system").fill_null("unknown").replace("other_sql", "sql"))
+        .when(pl.col("msg_system").is_not_null()).then(pl.col("msg_system"))
+        .when("is_http").then(pl.lit("http"))
+    )
+
+
+def _positive(number: pl.Expr) -> pl.Expr:
+    return (number.cast(pl.Float64, strict=False) > 0).fill_null(value=False)
+
+
+def _true(value: pl.Expr) -> pl.Expr:
+    return (value.str.to_lowercase() == "true").fill_null(value=False)

@@ -1,0 +1,73 @@
+"""Rows -> what readers get: one `ObservedEdge` measure set a row. Pure."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import polars as pl
+
+from aggregator.extremes import shown
+from aggregator.rollup import CAUSE, LATENCIES, PROBABILITY, ROW, SEPARATOR
+from aggregator.sketch import QUANTILES, quantiles
+from nexus.model.window import DAY_NS, HOUR_NS
+
+# Families that bags show as {text: count}, and those that show as sorted lists.
+COUNTED: Final = ("basis", "protocol", "via")
+LISTED: Final = ("source_version", "target_version", "alias", "address")
+
+
+def summaries(totals: pl.DataFrame, bags: pl.DataFrame, bound: pl.DataFrame, example: pl.DataFrame) -> list[dict[str, Any]]:
+    """One mapping a row of `totals`, sorted by edge and start: counts, `basis`, `protocols`, `via`, latencies (ns), samples and the rest."""
+    rows = totals.join(bound, on=ROW, how="left").sort(ROW)
+    out: dict[tuple[int, int], dict[str, Any]] = {}
+    for row in rows.iter_rows(named=True):
+        out[row["edge"], row["start"]] = {
+            **row, **{name: {} for name in COUNTED}, **{name: [] for name in LISTED}, "causes": [], "instances": set(), "hours": set(), "examples": [],
+            "adjusted_calls": None, "adjusted_errors": None, "known": 0, **{name: None for name in LATENCIES},
+        }
+    plain = bags.filter(~pl.col("kind").is_in(LATENCIES)).sort(*ROW, "kind", "item")
+    for edge, start, kind, item, n, m in plain.iter_rows():
+        row = out.get((edge, start))
+        if row is not None:
+            _take(row, kind, item, n, m)
+    for name in LATENCIES:
+        sketch = bags.filter(pl.col("kind") == name).select(*ROW, bucket=pl.col("item").cast(pl.Int32), n="n")
+        for line in quantiles(sketch, list(ROW)).iter_rows(named=True):
+            row = out.get((line["edge"], line["start"]))
+            if row is not None:
+                row[name] = _latency(row, name, line)
+    for line in shown(example).sort(*ROW, "outcome", -pl.col("duration_ns"), "trace_id").iter_rows(named=True):
+        row = out.get((line["edge"], line["start"]))
+        if row is not None:
+            row["examples"].append(line)
+    for row in out.values():
+        row["causes"].sort(key=lambda cause: (-cause[2], cause[0] is None, cause[0] or "", cause[1] is None, cause[1] or ""))
+        row["active_days"] = len({hour * HOUR_NS // DAY_NS for hour in row["hours"]})
+        row["sampling_known"] = row["known"] / row["observed"] if row["observed"] else 0.0
+    return list(out.values())
+
+
+def _take(row: dict[str, Any], kind: str, item: str, n: int, m: int) -> None:
+    if kind in COUNTED:
+        row[kind][item] = n
+    elif kind in LISTED:
+        row[kind].append(item)
+    elif kind == CAUSE:
+        caller, callee = item.split(SEPARATOR)
+        row["causes"].append((caller or None, callee or None, n))
+    elif kind == "instance":
+        instance, hour = item.rsplit(SEPARATOR, 1)
+        row["instances"].add(instance)
+        row["hours"].add(int(hour))
+        row["instance_hours"] = row.get("instance_hours", 0) + 1
+    elif kind == PROBABILITY:
+        # Sorted by text, so that the floating sum is the same whatever came first.
+        row["adjusted_calls"] = (row["adjusted_calls"] or 0.0) + n / float(item)
+        row["adjusted_errors"] = (row["adjusted_errors"] or 0.0) + m / float(item)
+        row["known"] += n
+
+
+def _latency(row: dict[str, Any], name: str, line: dict[str, Any]) -> dict[str, Any]:
+    low, high = row[f"{name}_min"], row[f"{name}_max"]
+    marks = {mark: min(max(line[mark], low), high) for mark in QUANTILES}
+    return {"count": line["count"], "sum": row[f"{name}_sum"], "min": low, **marks, "max": high}
