@@ -76,7 +76,7 @@ class Counts:
 class TempoClient:
     """Thread-safe. Remembers what the server turned out not to have (v2 of the trace API, the `most_recent` hint)."""
 
-    def __init__(self, access: Access, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, access: Access, *, sleep: Callable[[float], object] = time.sleep) -> None:
         self._access = access
         self._sleep = sleep
         self._lock = threading.Lock()

@@ -34,6 +34,8 @@ class Fetched:
     body: bytes = b""
     partial: bool = False
     reason: str = ""
+    # The server failed, as opposed to: it answered that there is no such trace, or none that it gives.
+    failed: bool = False
     # False where no server was reached: the whole source is away.
     reached: bool = True
 
@@ -59,7 +61,7 @@ class Batch:
 class Fetcher:
     """A pool of workers. At most `concurrency` traces and one batch are in memory."""
 
-    def __init__(self, client: Fetching, concurrency: int, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, client: Fetching, concurrency: int, *, sleep: Callable[[float], object] = time.sleep) -> None:
         self._client = client
         self._concurrency = concurrency
         self._sleep = sleep
@@ -100,5 +102,5 @@ class Fetcher:
         except Refused as refused:
             return Fetched(found, reason=str(refused))
         except Failed as failed:
-            return Fetched(found, reason=str(failed), reached=failed.reached)
+            return Fetched(found, reason=str(failed), failed=True, reached=failed.reached)
         return Fetched(found, reason="named by search, not found by id")

@@ -18,6 +18,7 @@ from nexus.model.service import RangeState
 GROWTH = 4
 MAX_LIMIT = 262_144
 DEFAULT_CUTOFF_S = 30
+ELSEWHERE_S = 600
 # The answer would be too large: a smaller part may do.
 TOO_MUCH = frozenset({413, 422})
 
@@ -116,6 +117,15 @@ class Lister:
         listing.holes.append(Hole(begin, stop, RangeState.TRUNCATED, f"more than {limit} traces within one second, the most that one search may return"))
         return []
 
+    def _answers_elsewhere(self) -> bool:
+        """Whether the server answers for another second: then it is this one that it cannot read."""
+        now = self._now_s()
+        try:
+            self._client.search(self._query, now - ELSEWHERE_S - 1, now - ELSEWHERE_S, 1)
+        except (Failed, Refused):
+            return False
+        return True
+
     def _adapted(self, begin: int, stop: int, limit: int, refused: Refused) -> tuple[int, int, int]:
         """The same part again, within the limit that the server has stated. Raises what is no such limit."""
         match refused.limit:
@@ -137,7 +147,8 @@ class Lister:
             # The first second stands for the server: if it fails too and nothing has worked, nothing will.
             middle = (begin + stop) // 2 if self._alive else begin + 1
             return [(middle, stop, limit), (begin, middle, limit)]
-        if not self._alive:
+        if not self._alive and not self._answers_elsewhere():
             raise failed
+        self._alive = True
         listing.holes.append(Hole(begin, stop, RangeState.FAILED, str(failed)))
         return []

@@ -104,8 +104,8 @@ class Poller:
         self._finish(report)
         return report
 
-    def backfill(self, start: int, end: int, progress: Callable[[int, CycleReport], None] = lambda *_: None) -> CycleReport:
-        """Read [start, end), Unix seconds, less what is on record as complete. `progress(seconds done, report)`.
+    def backfill(self, start: int, end: int, progress: Callable[[int, int, CycleReport], None] = lambda *_: None) -> CycleReport:
+        """Read [start, end), Unix seconds, less what is on record as complete. `progress(seconds done, seconds in all, report)`.
 
         SourceUnavailable with the reason where the source fails; what was read before stays read.
         """
@@ -113,7 +113,9 @@ class Poller:
         done = 0
         try:
             self._probe()
-            for begin, stop in self._unread(start, end):
+            unread = self._unread(start, end)
+            total = sum(stop - begin for begin, stop in unread)
+            for begin, stop in unread:
                 for window in _windows(begin, stop, self._schedule.window, start, aligned=True):
                     if self._should_stop():
                         return report
@@ -122,7 +124,7 @@ class Poller:
                         self._record(connection, found)
                     report.add(found)
                     done += window.end - window.start
-                    progress(done, report)
+                    progress(done, total, report)
         except NotYet as early:
             raise SourceUnavailable(f"{early}: end the range earlier") from early
         except (Failed, Refused) as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from collector_receiver.sources.tempo.answers import Found
 from collector_receiver.sources.tempo.client import Failed
@@ -21,6 +20,8 @@ from nexus.store.pool import Database
 
 SECOND_NS = 1_000_000_000
 _LOOKUP = 5_000
+# Cycles in a row in which no trace of a window could be fetched before that is taken for the window's fault and not the server's.
+PATIENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class WindowReader:
         self._clock = clock
         self._budget = budget
         self._should_stop = should_stop
+        self._stuck = (0, 0)
 
     def read(self, window: Window) -> WindowReport:
         """Take what the window holds. Failed, Refused or NotYet where it cannot be read; Stopped where it is not to be."""
@@ -106,6 +108,7 @@ class WindowReader:
         return [trace for trace in ordered if trace.trace_id in shares], shares
 
     def _fetch(self, fresh: list[Found], seen: Mapping[bytes, SeenTrace], shares: Mapping[bytes, float], report: WindowReport) -> None:
+        failed = 0
         for batch in self._fetcher.batches(fresh):
             away = next((trace for trace in batch.traces if not trace.reached), None)
             taken, remembered = self._taker.take(batch, seen, shares)
@@ -113,14 +116,17 @@ class WindowReader:
                 remember_traces(connection, self._tenant, self._source, remembered, self._clock.now())
                 count_taken(connection, self._tenant, self._source, traces=taken.traces, spans=taken.spans)
             report.taken.add(taken)
+            failed += sum(trace.failed for trace in batch.traces)
             if away is not None:
                 raise Failed(away.reason, reached=False)
             if self._should_stop():
                 raise Stopped
-        lost = report.taken.lost
-        if lost and not report.taken.traces and not report.unchanged:
-            # Nothing at all could be fetched: that is the server, not its traces.
-            raise Failed(f"none of {lost.total()} traces could be fetched: {lost.most_common(1)[0][0]}", reached=True)
+        if failed and not report.taken.traces and not report.unchanged:
+            start, times = self._stuck
+            self._stuck = (report.window.start, times + 1 if start == report.window.start else 1)
+            if self._stuck[1] < PATIENCE:
+                lost = report.taken.lost
+                raise Failed(f"none of {lost.total()} traces could be fetched: {lost.most_common(1)[0][0]}", reached=True)
 
     def _touch(self, wanted: list[Found], fresh: list[Found]) -> None:
         taken = {found.trace_id for found in fresh}
