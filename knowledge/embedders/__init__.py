@@ -1,1 +1,1 @@
-"""Embedders, one a file."""
+"""Embedders, one a file: each module has EMBEDDER."""

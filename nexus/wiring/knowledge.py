@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 from knowledge.classify import parse_rule
+from knowledge.embedders._shape import EmbedderConfig
+from knowledge.embedding import PassageEmbedding
 from knowledge.prepare import Options
+from knowledge.retrieval.search import HybridRetriever, SearchOptions
 from knowledge.run import Ingestor, Limits
 from knowledge.texts._shape import TextReader
 from knowledge.tokens import default_analyzer
 from nexus.errors import ConfigError
 from nexus.plugins import load_plugins
+from nexus.ports.embedding import Embedder
 from nexus.wiring.runtime import Runtime
 
 
@@ -46,4 +52,47 @@ def ingestor(runtime: Runtime, extra_roots: Sequence[Path] = ()) -> Ingestor:
     settings = runtime.settings
     roots = [*settings.docs.roots, *runtime.docs, upload_root(runtime), *extra_roots]
     limits = Limits(settings.knowledge.max_files, settings.knowledge.max_file_bytes, settings.knowledge.embed_wait.total_seconds())
-    return Ingestor(runtime.database, runtime.clock, options(runtime), limits, roots, None)
+    return Ingestor(runtime.database, runtime.clock, options(runtime), limits, roots, runtime.get(PassageEmbedding))
+
+
+def model_cache(runtime: Runtime) -> Path:
+    """Where the converted model is kept: the user's cache folder where it can be written, so that new data folders find it there."""
+    configured = runtime.settings.knowledge.model_cache
+    if configured is not None:
+        return configured
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "khala-nexus"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        writable = os.access(base, os.W_OK)
+    except OSError:
+        writable = False
+    return base if writable else runtime.settings.data / "models"
+
+
+def embedding(runtime: Runtime) -> PassageEmbedding:
+    """Vectors by the configured model, which is loaded when it is first needed."""
+    settings = runtime.settings.knowledge
+
+    def make() -> Embedder | None:
+        if settings.embedder == "none":
+            return None
+        config = EmbedderConfig(
+            settings.embed_model, settings.embed_dimension, settings.embed_url, settings.embed_key.get_secret_value() if settings.embed_key else "",
+            settings.embed_batch, settings.embed_timeout.total_seconds(), settings.embed_threads or os.cpu_count() or 1, model_cache(runtime),
+        )
+        made: Embedder = load_plugins("knowledge.embedders", "EMBEDDER")[settings.embedder].make(config)
+        return made
+
+    return PassageEmbedding(
+        runtime.database, runtime.clock, make, generation=settings.generation, cache=settings.cache_vectors, exact_below=settings.exact_below
+    )
+
+
+def retriever(runtime: Runtime) -> HybridRetriever:
+    """Search with the configured fusion and expansions."""
+    settings = runtime.settings.knowledge
+    search = SearchOptions(
+        settings.candidates, settings.fusion, settings.exact_below, settings.hnsw_ef_search, timedelta(days=settings.stale_after_days),
+        tuple((kind, timedelta(days=days)) for kind, days in settings.stale_types.items()),
+    )
+    return HybridRetriever(runtime.database, runtime.clock, default_analyzer(), runtime.get(PassageEmbedding), search)

@@ -1,0 +1,83 @@
+"""`POST /search`: ranked passages, and the graph around what the question names."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.context import Context, Reader
+from nexus.errors import Forbidden
+from nexus.model.document import Classification
+from nexus.model.principal import Principal
+from nexus.ports.search import Hit, Retriever, SearchRequest
+
+ROUTER = APIRouter(tags=["search"])
+
+MAX_QUERY = 4000
+MAX_TURNS = 20
+
+
+class Turn(BaseModel):
+    """One turn of the conversation so far."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(max_length=MAX_QUERY)
+    answer: str = Field(default="", max_length=20_000)
+
+
+class SearchBody(BaseModel):
+    """A question. `clearance` can only lower the caller's."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S")]
+    top_k: int = Field(default=10, ge=1, le=100)
+    route: Literal["auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"] = "auto"
+    clearance: Classification | None = None
+    namespace: str | None = Field(default=None, max_length=200)
+    include_graph: bool = True
+    history: list[Turn] = Field(default_factory=list, max_length=MAX_TURNS)
+
+
+def readable_namespaces(caller: Principal, namespace: str | None) -> tuple[str, ...]:
+    """The namespaces to search; empty = all. Forbidden where the caller may not read the one that it names."""
+    if namespace is None:
+        return caller.namespaces
+    if caller.namespaces and namespace not in caller.namespaces:
+        raise Forbidden(f"the token of {caller.name} may not read the namespace {namespace}")
+    return (namespace,)
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    """A hit as in api.md; what an expansion added says by which."""
+    passage = hit.passage
+    body = {
+        "rid": passage.rid,
+        "document": {"rid": passage.document.rid, "title": passage.document.title, "uri": passage.document.uri, "revision": passage.document.revision},
+        "section": list(passage.section), "lines": list(passage.lines), "uri": passage.document.uri, "text": passage.text, "score": hit.score,
+        "bm25_rank": hit.bm25_rank, "vector_rank": hit.vector_rank, "tier": passage.tier.value, "classification": passage.classification.value,
+        "stale": hit.stale,
+    }
+    return body | ({"added_by": hit.added_by} if hit.added_by else {"bm25_score": hit.bm25_score, "cosine": hit.cosine})
+
+
+@ROUTER.post("/search")
+def search(body: SearchBody, caller: Reader, context: Context) -> dict[str, Any]:
+    """Passages for a question, best first. `added` holds what was fetched beside them: it has no rank."""
+    started = time.perf_counter()
+    request = SearchRequest(
+        body.query, caller.tenant, caller.lowered(body.clearance), readable_namespaces(caller, body.namespace), body.top_k, body.route,
+        history=tuple((turn.question, turn.answer) for turn in body.history),
+    )
+    found = context.services.get(Retriever).search(request)
+    return {
+        "results": [hit_json(hit) for hit in found.hits if not hit.added_by],
+        "added": [hit_json(hit) for hit in found.hits if hit.added_by],
+        "graph": {},
+        "fit": {"best_cosine": found.best_cosine, "best_bm25": found.best_bm25, "weak": found.weak},
+        "route_used": found.route_used, "degraded": list(found.degraded), "took_ms": round((time.perf_counter() - started) * 1000, 3),
+    }

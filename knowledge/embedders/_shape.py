@@ -1,0 +1,105 @@
+"""The shape of an embedder's file, and what the two that speak HTTP share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import stamina
+
+from nexus.errors import ConfigError, ModelUnavailable
+from nexus.ports.embedding import Embedder, Vectors
+
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderConfig:
+    """Values of the settings. Empty or zero = the kind's default."""
+
+    model: str = ""
+    dimension: int = 0
+    url: str = ""
+    key: str = ""
+    batch: int = 32
+    timeout_s: float = 30.0
+    threads: int = 1
+    cache: Path = Path()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderKind:
+    """How to make an embedder. `make` raises ModelUnavailable or ConfigError where it cannot be."""
+
+    make: Callable[[EmbedderConfig], Embedder]
+
+
+class _Temporary(Exception):
+    """An answer that another attempt may better."""
+
+
+class HttpEmbedder:
+    """An embedder behind an endpoint. `ask(client, texts)` returns one list of numbers a text, in order."""
+
+    def __init__(
+        self, config: EmbedderConfig, *, model: str, dimension: int, form: str, prefixes: tuple[str, str], url: str,
+        path: str, read: Callable[[Any], list[list[float]]],
+    ) -> None:
+        self.model = model
+        self.dimension = dimension
+        self.form = form
+        self._passage_prefix, self._question_prefix = prefixes
+        self._path = path
+        self._read = read
+        self._batch = config.batch
+        if not url.startswith(("http://", "https://")):
+            raise ConfigError(f"NEXUS_KNOWLEDGE__EMBED_URL: {url!r} is no http:// or https:// URL")
+        headers = {"Authorization": f"Bearer {config.key}"} if config.key else {}
+        self._client = httpx.Client(base_url=url.rstrip("/"), timeout=config.timeout_s, headers=headers)
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        """(len(texts), dimension), asked for in batches."""
+        parts = [self._ask([self._passage_prefix + text for text in texts[at : at + self._batch]]) for at in range(0, len(texts), self._batch)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
+
+    def question(self, text: str) -> Vectors:
+        """(dimension,)."""
+        vector: Vectors = self._ask([self._question_prefix + text])[0]
+        return vector
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _ask(self, texts: list[str]) -> Vectors:
+        try:
+            for attempt in stamina.retry_context(on=(_Temporary, httpx.TransportError), attempts=ATTEMPTS, timeout=None, wait_initial=0.2, wait_max=2.0):
+                with attempt:
+                    body = self._post(texts)
+        except (_Temporary, httpx.HTTPError) as error:
+            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: {error or type(error).__name__}") from error
+        try:
+            rows = np.array(self._read(body), np.float32)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: an answer of another shape") from error
+        if rows.shape != (len(texts), self.dimension):
+            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: vectors of shape {rows.shape}, expected {(len(texts), self.dimension)}")
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not np.isfinite(rows).all() or not norms.all():
+            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: a vector without direction")
+        unit: Vectors = rows / norms
+        return unit
+
+    def _post(self, texts: list[str]) -> Any:
+        response = self._client.post(self._path, json={"model": self.model, "input": texts})
+        if response.status_code in {408, 425, 429} or response.status_code >= 500:
+            raise _Temporary(f"HTTP {response.status_code}")
+        response.raise_for_status()
+        try:
+            return response.json()
+        except ValueError as error:
+            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: no JSON") from error

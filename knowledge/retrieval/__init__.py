@@ -1,0 +1,1 @@
+"""Finding passages: two searches, one fusion, and what is fetched beside it."""

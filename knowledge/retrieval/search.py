@@ -1,0 +1,189 @@
+"""The shell of retrieval: question in, fused passages out, inside what the reader may see."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+
+from knowledge.embedding import PassageEmbedding
+from knowledge.retrieval.expand import Expansion
+from knowledge.retrieval.fit import is_weak, threshold
+from knowledge.retrieval.fuse import capped, minmax, rrf
+from knowledge.tokens import Analyzer, term_key
+from nexus.errors import BadQuestion, ModelUnavailable
+from nexus.model.document import DocumentStatus
+from nexus.ports.clock import Clock
+from nexus.ports.embedding import Embedder, Vectors
+from nexus.ports.search import Hit, SearchRequest, SearchResult
+from nexus.store.passages import PassageRow, readable_passages
+from nexus.store.pool import Connection, Database
+from nexus.store.search import Match, Reader, bm25, index_name, indexes, languages, nearest_exact, nearest_indexed, pending
+from nexus.store.vectors import Generation, half
+
+log = structlog.get_logger("nexus.knowledge")
+ROUTES = frozenset({"auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"})
+MAX_TERMS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Values of the settings."""
+
+    candidates: int = 20
+    fusion: str = "rrf"
+    exact_below: int = 30_000
+    ef_search: int = 200
+    stale_after: timedelta = timedelta(days=365)
+    stale_types: tuple[tuple[str, timedelta], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Vector:
+    """A question's vector and the generation that it compares with."""
+
+    generation: Generation
+    values: Vectors
+
+
+class HybridRetriever:
+    """BM25 and vectors, one vector list for each language of the passages, fused by reciprocal rank."""
+
+    def __init__(
+        self, database: Database, clock: Clock, analyzer: Analyzer, embedding: PassageEmbedding | None, options: SearchOptions,
+        expansions: Sequence[Expansion] = (),
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._analyzer = analyzer
+        self._embedding = embedding
+        self._options = options
+        self._expansions = tuple(expansions)
+        # The question's vector is made while the database looks for its words.
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="question")
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Fused hits, then what the expansions add. BadQuestion for an empty question or an unknown route."""
+        started = time.perf_counter()
+        if not request.query.strip():
+            raise BadQuestion("query: empty")
+        if request.route not in ROUTES:
+            raise BadQuestion(f"route: {request.route!r} is none of {', '.join(sorted(ROUTES))}")
+        reader = Reader(request.tenant, request.clearance, request.namespaces)
+        keywords, vectors = request.route != "vector_only", request.route != "keyword_only"
+        future = self._threads.submit(self._question, request.query) if vectors and self._embedding is not None else None
+        degraded: list[str] = []
+        depth = max(self._options.candidates, 2 * request.top_k)
+        with self._database.connection() as connection:
+            terms = self._terms(request.query)
+            words, ideal = bm25(connection, reader, terms, depth) if keywords or future is None else ([], 0.0)
+            question = self._answered(future, degraded) if vectors else None
+            near = self._nearest(connection, reader, question, depth, degraded) if question is not None else {}
+            if vectors and question is None and not keywords:
+                # The route was for vectors alone; words are better than nothing, and it is said.
+                words, ideal = bm25(connection, reader, terms, depth)
+            fused = self._fused(words, list(near.values()))
+            rows = {row.rid: row for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=[rid for rid, _ in fused])}
+            fused = [(rid, score) for rid, score in fused if rid in rows]
+            top = capped([rid for rid, _ in fused], {rid: row.document for rid, row in rows.items()}, request.per_document, request.top_k)
+            hits = self._hits(top, dict(fused), rows, words, near)
+            for expansion in self._expansions:
+                hits += self._added(connection, reader, expansion, request, hits)
+        best_cosine = max((match.score for found in near.values() for match in found), default=None)
+        best_bm25 = words[0].score if words else None
+        fitted = threshold(question.generation.model, question.generation.dimension) if question is not None else None
+        used = "keyword_only" if not near else "vector_only" if not words and not keywords else "hybrid_then_graph" if request.route in {"auto", "hybrid_then_graph"} else "hybrid_only"
+        return SearchResult(
+            tuple(hits), best_cosine, best_bm25, is_weak(best_cosine, best_bm25, ideal, fitted), used, tuple(degraded),
+            round((time.perf_counter() - started) * 1000, 3),
+        )
+
+    def _terms(self, query: str) -> dict[int, float]:
+        counts = Counter(self._analyzer.terms(query[:4000]))
+        return {term_key(term): float(count) for term, count in counts.most_common(MAX_TERMS)}
+
+    def _question(self, query: str) -> _Vector | None:
+        assert self._embedding is not None
+        embedder: Embedder | None = self._embedding.embedder()
+        identity = self._embedding.identity()
+        return _Vector(identity, embedder.question(query[:4000])) if embedder is not None and identity is not None else None
+
+    def _answered(self, future: Future[_Vector | None] | None, degraded: list[str]) -> _Vector | None:
+        if future is None:
+            degraded.append("no embedder: keywords only")
+            return None
+        try:
+            found = future.result()
+        except ModelUnavailable as error:
+            log.warning("question_not_embedded", error=str(error))
+            degraded.append("embedder unavailable: keywords only")
+            return None
+        if found is None:
+            degraded.append("no embedder: keywords only")
+        return found
+
+    def _nearest(self, connection: Connection, reader: Reader, question: _Vector, depth: int, degraded: list[str]) -> dict[str, list[Match]]:
+        generation = question.generation
+        total, left = pending(connection, reader, generation.name)
+        if left:
+            degraded.append("vectors pending" if left < total else "vectors pending: keywords only")
+        if left == total:
+            return {}
+        vector = half(question.values)
+        ready = indexes(connection) if total > self._options.exact_below else set()
+        out: dict[str, list[Match]] = {}
+        for language in languages(connection, reader):
+            if index_name(generation.name, language) in ready:
+                out[language] = nearest_indexed(
+                    connection, reader, generation.name, generation.dimension, language, vector, depth, max(self._options.ef_search, depth)
+                )
+            else:
+                out[language] = nearest_exact(connection, reader, generation.name, language, vector, depth)
+        return out
+
+    def _fused(self, words: list[Match], near: list[list[Match]]) -> list[tuple[str, float]]:
+        lists = [found for found in (words, *near) if found]
+        if self._options.fusion == "minmax":
+            weights = [0.5 if found is words else 0.5 for found in lists]
+            return minmax([[(match.rid, match.score) for match in found] for found in lists], weights)
+        return rrf([[match.rid for match in found] for found in lists])
+
+    def _hits(
+        self, top: Sequence[str], scores: dict[str, float], rows: dict[str, PassageRow], words: list[Match], near: dict[str, list[Match]]
+    ) -> list[Hit]:
+        by_word = {match.rid: (rank, match.score) for rank, match in enumerate(words, 1)}
+        by_vector = {match.rid: (rank, match.score) for found in near.values() for rank, match in enumerate(found, 1)}
+        hits = []
+        for rid in top:
+            word, vector = by_word.get(rid), by_vector.get(rid)
+            hits.append(Hit(
+                rows[rid].passage(), round(scores[rid], 12), word[0] if word else None, vector[0] if vector else None,
+                word[1] if word else None, vector[1] if vector else None, self._stale(rows[rid]),
+            ))
+        return hits
+
+    def _added(self, connection: Connection, reader: Reader, expansion: Expansion, request: SearchRequest, hits: list[Hit]) -> list[Hit]:
+        """What one expansion fetches, as far as the reader may see it and it is not there yet. It has no score: it is no result."""
+        wanted = expansion.fetch(connection, reader, request.query, hits)
+        there = {hit.passage.rid for hit in hits}
+        rows = {row.rid: row for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=wanted)}
+        kept = [rows[rid] for rid in dict.fromkeys(wanted) if rid in rows and rid not in there]
+        return [Hit(row.passage(), 0.0, None, None, stale=self._stale(row), added_by=expansion.name) for row in kept]
+
+    def _stale(self, row: PassageRow) -> bool:
+        """Superseded, or older than its type may grow."""
+        if row.status == DocumentStatus.SUPERSEDED or row.superseded_by is not None:
+            return True
+        limit = dict(self._options.stale_types).get(row.doc_type, self._options.stale_after)
+        return row.modified_at is not None and self._clock.now() - row.modified_at > limit
+
+

@@ -1,0 +1,165 @@
+"""Vectors: generations, the cache, and what is still without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+from psycopg.rows import class_row
+
+from nexus.store.pool import Connection
+from nexus.store.queries import queries
+
+_SQL = queries("vectors")
+# A use younger than this is not written down again.
+_TOUCH_AFTER = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """Model, dimension and text form; they move as one."""
+
+    name: str
+    model: str
+    dimension: int
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRow:
+    """A generation with its state."""
+
+    name: str
+    model: str
+    dimension: int
+    form: str
+    declared_at: datetime
+    serving: bool
+    segments_done: int
+    segments: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """What a passage's vector is made of."""
+
+    id: int
+    segment: int
+    language: str
+    content_hash: str
+    title: str
+    section: list[str]
+    lead: str
+    text: str
+
+
+def half(vector: NDArray[np.float32]) -> str:
+    """A vector as pgvector reads it."""
+    return str(HalfVector(vector).to_text())
+
+
+def _array(text: str) -> NDArray[np.float32]:
+    return np.array(text[1:-1].split(","), np.float32)
+
+
+def find_generation(connection: Connection, tenant: str, name: str) -> Generation | None:
+    """A declared generation."""
+    with connection.cursor(row_factory=class_row(Generation)) as cursor:
+        return cursor.execute(_SQL["find_generation"], {"tenant": tenant, "name": name}).fetchone()
+
+
+def serving_generation(connection: Connection, tenant: str) -> Generation | None:
+    """The generation that the tenant's searches use; None before the first."""
+    with connection.cursor(row_factory=class_row(Generation)) as cursor:
+        return cursor.execute(_SQL["serving_generation"], {"tenant": tenant}).fetchone()
+
+
+def list_generations(connection: Connection, tenant: str) -> list[GenerationRow]:
+    """All generations of a tenant, oldest first."""
+    with connection.cursor(row_factory=class_row(GenerationRow)) as cursor:
+        return cursor.execute(_SQL["list_generations"], {"tenant": tenant}).fetchall()
+
+
+def declare_generation(connection: Connection, tenant: str, generation: Generation, now: datetime) -> Generation:
+    """Declare a generation; returns what stands under the name, which is another where it was declared before."""
+    connection.execute(
+        _SQL["declare_generation"],
+        {"tenant": tenant, "name": generation.name, "model": generation.model, "dimension": generation.dimension, "form": generation.form, "declared_at": now},
+    )
+    found = find_generation(connection, tenant, generation.name)
+    assert found is not None
+    return found
+
+
+def serve_generation(connection: Connection, tenant: str, name: str, now: datetime, *, first: bool = False) -> None:
+    """Let a generation serve; with `first` only where none does yet."""
+    connection.execute(_SQL["serve_first_generation" if first else "serve_generation"], {"tenant": tenant, "name": name, "since": now})
+
+
+def drop_vectors(connection: Connection, tenant: str, generation: str) -> int:
+    """Remove a generation's vectors; the declaration stays."""
+    connection.execute(_SQL["forget_generation"], {"tenant": tenant, "generation": generation})
+    return connection.execute(_SQL["drop_vectors"], {"tenant": tenant, "generation": generation}).rowcount
+
+
+def cached(connection: Connection, tenant: str, generation: Generation, hashes: Iterable[str], now: datetime) -> dict[str, NDArray[np.float32]]:
+    """Content hash -> vector, of those that the cache knows for this model and dimension."""
+    values = {"tenant": tenant, "model": generation.model, "dimension": generation.dimension, "hashes": sorted(set(hashes)), "now": now, "before": now - _TOUCH_AFTER}
+    found = {key: _array(str(vector)) for key, vector in connection.execute(_SQL["cached"], values)}
+    if found:
+        connection.execute(_SQL["touch_cached"], values | {"hashes": sorted(found)})
+    return found
+
+
+def put_cached(connection: Connection, tenant: str, generation: Generation, vectors: Mapping[str, NDArray[np.float32]], now: datetime, keep: int) -> None:
+    """Add vectors to the cache and cut it to `keep` rows, the longest unused first."""
+    base = {"tenant": tenant, "model": generation.model, "dimension": generation.dimension, "now": now}
+    with connection.cursor() as cursor:
+        # In one order everywhere, so that two writers never wait for each other in a circle.
+        cursor.executemany(_SQL["put_cached"], [base | {"content_hash": key, "vector": half(vectors[key])} for key in sorted(vectors)])
+    connection.execute(_SQL["bound_cache"], {"tenant": tenant, "keep": keep})
+
+
+def add_vectors(connection: Connection, tenant: str, generation: str, segment: int, vectors: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
+    """All vectors of a segment (passage, language, vector); the segment then counts as done in the generation."""
+    base = {"tenant": tenant, "generation": generation, "segment": segment}
+    with connection.cursor() as cursor:
+        cursor.executemany(_SQL["add_vector"], [base | {"passage": passage, "language": language, "vector": half(vector)} for passage, language, vector in vectors])
+    connection.execute(_SQL["finish_segment"], base)
+
+
+def unfinished_segments(connection: Connection, tenant: str, generation: str, limit: int) -> list[tuple[int, int]]:
+    """(segment, passages) without vectors in the generation."""
+    values = {"tenant": tenant, "generation": generation, "limit": limit}
+    return connection.execute(_SQL["unfinished_segments"], values).fetchall()
+
+
+def count_unfinished(connection: Connection, tenant: str, generation: str) -> int:
+    """Passages without a vector in the generation."""
+    row = connection.execute(_SQL["count_unfinished"], {"tenant": tenant, "generation": generation}).fetchone()
+    return int(row[0]) if row else 0
+
+
+def tenants_unfinished(connection: Connection) -> list[str]:
+    """Tenants with passages that their serving generation has no vector for."""
+    return [row[0] for row in connection.execute(_SQL["tenants_unfinished"])]
+
+
+def segment_texts(connection: Connection, tenant: str, segments: Sequence[int]) -> list[TextRow]:
+    """What the vectors of segments are made of."""
+    with connection.cursor(row_factory=class_row(TextRow)) as cursor:
+        return cursor.execute(_SQL["segment_texts"], {"tenant": tenant, "segments": list(segments)}).fetchall()
+
+
+def lock_segment(connection: Connection, tenant: str, segment: int) -> bool:
+    """Hold a segment against removal until the transaction ends; False where it is gone."""
+    return connection.execute(_SQL["lock_segment"], {"tenant": tenant, "segment": segment}).fetchone() is not None
+
+
+def generation_size(connection: Connection, tenant: str, generation: str) -> dict[str, int]:
+    """Language -> vectors."""
+    return dict(connection.execute(_SQL["generation_size"], {"tenant": tenant, "generation": generation}).fetchall())
