@@ -3,6 +3,7 @@
 One description for both, so that nothing can be said from an edge that the check does not know.
 """
 
+# ruff: noqa: E501  # patterns and word tables read better whole
 from __future__ import annotations
 
 import re

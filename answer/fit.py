@@ -20,7 +20,7 @@ def relevant(result: SearchResult, question: Question, registry: Registry) -> tu
     """Hits in their order: about a graph question those that name its subjects; else all, or those with something in common where the fit is weak."""
     if question.kind is not QuestionKind.DOCUMENT:
         return _naming(result, question, registry)
-    names = [n for n in question.named]
+    names = list(question.named)
     unknown = [n for n in _identifiers(question.text) if registry.resolve(n).entity is None]
     kept = []
     for hit in result.hits:

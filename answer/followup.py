@@ -8,6 +8,7 @@
 The original question stays a channel of its own beside the rewritten one.
 """
 
+# ruff: noqa: E501  # patterns and word tables read better whole
 from __future__ import annotations
 
 import re

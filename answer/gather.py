@@ -8,22 +8,21 @@ from datetime import datetime, timedelta
 
 from answer import changes as changing
 from answer import graph
+from answer.codevalues import beside, names_in
 from answer.debt import debts
 from answer.fit import relevant
 from answer.followup import Rewritten, rewrite
-from answer.names import similar, with_nodes
+from answer.names import similar
 from answer.question import Question, analyse
-from answer.sources import GraphSource
+from answer.sources import GraphSource, Ports
 from nexus.errors import DependencyError, StoreUnavailable
 from nexus.model.edge import ObservedEdge
 from nexus.model.entity import Entity
+from nexus.model.finding import Finding
 from nexus.model.registry import Registry
 from nexus.model.window import TimeRange
 from nexus.ports.answers import AnswerRequest, Change, Edge, EdgeEvidence, Packet, PassageEvidence, QuestionKind, Route
-from nexus.ports.code import CodeReader
-from nexus.ports.designed import DesignedReader
-from nexus.ports.drift import DriftReader
-from nexus.ports.observed import ObservedReader
+from nexus.ports.code import CodeAnchor, CodeReader, CodeValue
 from nexus.ports.search import Hit, Retriever, SearchRequest, SearchResult
 
 K = QuestionKind
@@ -31,17 +30,6 @@ DEFAULT_SINCE = timedelta(days=1)
 # Edges of a packet; the nearest and busiest are kept.
 MAX_EDGES = 40
 CONTEXT_EDGES = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """What answers are made from. `code` may be absent: then nothing is said about code."""
-
-    retriever: Retriever
-    observed: ObservedReader
-    designed: DesignedReader
-    drift: DriftReader
-    code: CodeReader | None = None
 
 
 @dataclass(slots=True)
@@ -60,18 +48,19 @@ class _Found:
 def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet, Registry]:
     """The packet of a question, and the registry that its names are checked with."""
     source = GraphSource(
-        ports.observed, ports.designed, ports.drift, tenant=request.tenant, clearance=request.clearance, namespaces=request.namespaces,
-        environment=request.environment, window=request.window,
+        ports, tenant=request.tenant, clearance=request.clearance, namespaces=request.namespaces, environment=request.environment, window=request.window,
     )
     rewritten = rewrite(request.query, request.history, source.registry)
     question = analyse(rewritten.query, source.registry, now)
     if question.unknown or (question.kind is not K.DOCUMENT and not question.named and not question.ambiguous):
         source.widen()
         question = analyse(rewritten.query, source.registry, now)
+    if request.ends is not None:
+        question = _named(question, request.ends, source)
     window = _window(request, question, now)
     source.window = window
     result = _search(request, rewritten, ports.retriever)
-    found = _edges(question, source, now) if request.include_graph and rewritten.source not in {"documents"} else _Found([])
+    found = _edges(question, source, now) if request.include_graph and rewritten.source != "documents" else _Found([])
     findings = source.findings(found.about or ()) if found.about is None or found.about else []
     edges = _evidence(found, source, findings)
     hits = relevant(result, question, source.registry) if rewritten.source != "traces" else ()
@@ -90,6 +79,25 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
         searched=_searched(request, rewritten, question), degraded=tuple(dict.fromkeys([*degraded, *source.degraded])), gaps=gaps, user_facts=rewritten.facts,
     )
     return packet, source.registry
+
+
+def _named(question: Question, ends: tuple[str, str], source: GraphSource) -> Question:
+    """A why question about two names that were given apart: each is resolved by itself, never by the words around it."""
+    if any(source.registry.resolve(name).entity is None for name in ends):
+        source.widen()
+    entities: list[Entity] = []
+    ambiguous: list[tuple[str, tuple[Entity, ...]]] = []
+    unknown: list[str] = []
+    for name in ends:
+        by_rid = next((e for e in source.registry.entities if e.rid == name), None)
+        resolution = source.registry.resolve(name)
+        if by_rid is not None or resolution.entity is not None:
+            entities.append(by_rid or resolution.entity)  # type: ignore[arg-type]  # one of the two is there
+        elif resolution.candidates:
+            ambiguous.append((name, resolution.candidates))
+        else:
+            unknown.append(name)
+    return replace(question, kind=K.WHY, subjects=tuple(entities), named=tuple(entities), ambiguous=tuple(ambiguous), unknown=tuple(unknown))
 
 
 def _window(request: AnswerRequest, question: Question, now: datetime) -> TimeRange:
@@ -229,14 +237,14 @@ def _context(question: Question, source: GraphSource) -> _Found:
     return _Found(sorted(edges.values(), key=_rank)[:CONTEXT_EDGES], about=question.named[:3], truncated=cut)
 
 
-def _evidence(found: _Found, source: GraphSource, findings: list) -> tuple[EdgeEvidence, ...]:  # type: ignore[type-arg]
+def _evidence(found: _Found, source: GraphSource, findings: list[Finding]) -> tuple[EdgeEvidence, ...]:
     kept = found.edges[: MAX_EDGES if not (found.affected or found.routes) else graph.MAX_EDGES]
     return tuple(EdgeEvidence(f"E{n}", edge, source.on(edge, findings), hops) for n, (edge, hops) in enumerate(kept, 1))
 
 
-def _code(request: AnswerRequest, hits: tuple[Hit, ...], question: Question, code: CodeReader | None, degraded: list[str]):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    from answer.codevalues import beside, names_in
-
+def _code(
+    request: AnswerRequest, hits: tuple[Hit, ...], question: Question, code: CodeReader | None, degraded: list[str]
+) -> tuple[tuple[CodeAnchor, ...], tuple[CodeValue, ...]]:
     if code is None or not hits:
         return (), ()
     try:
@@ -260,5 +268,3 @@ def _searched(request: AnswerRequest, rewritten: Rewritten, question: Question) 
         out.append(f"edges, both layers: {question.kind} of {names}")
     return tuple(out)
 
-
-__all__ = ["Ports", "gather", "with_nodes"]

@@ -1,5 +1,6 @@
 """Words of a text: language, sentences, content terms. Pure."""
 
+# ruff: noqa: E501  # patterns and word tables read better whole
 from __future__ import annotations
 
 import re

@@ -4,6 +4,7 @@
 Not numbers: markers (`[1]`), parts of names (`http2`, `order-1`), versions, list numbers, quantile labels.
 """
 
+# ruff: noqa: E501  # patterns and word tables read better whole
 from __future__ import annotations
 
 import re

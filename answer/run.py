@@ -9,7 +9,8 @@ from datetime import datetime
 
 from answer.abstain import abstention
 from answer.confidence import confidence, parts
-from answer.gather import Ports, gather
+from answer.gather import gather
+from answer.sources import Ports
 from answer.verify import verify
 from nexus.errors import BadQuestion, ModelUnavailable
 from nexus.model.registry import Registry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from answer.names import Spelling, with_nodes
 from nexus.errors import DependencyError
@@ -14,31 +15,51 @@ from nexus.model.registry import Registry
 from nexus.model.service import Node
 from nexus.model.window import TimeRange
 from nexus.ports.answers import Edge
+from nexus.ports.code import CodeReader
 from nexus.ports.designed import DesignedFilter, DesignedReader
 from nexus.ports.drift import DriftReader, FindingFilter
+from nexus.ports.entities import EntityControl, EntityFilter
 from nexus.ports.observed import EdgeFilter, ObservedReader
+from nexus.ports.search import Retriever
 
 # Edges of one node that are read at most; the rest are the quietest by rid order of the store.
 MAX_TOUCHING = 500
 MAX_WIDE = 5000
 
 
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What answers are made from. `code` may be absent: then nothing is said about code. `entities` cuts the registry to what a reader may see."""
+
+    retriever: Retriever
+    observed: ObservedReader
+    designed: DesignedReader
+    drift: DriftReader
+    code: CodeReader | None = None
+    entities: EntityControl | None = None
+
+
 class GraphSource:
     """One question's view of the graph. Not shared between threads."""
 
     def __init__(
-        self, observed: ObservedReader, designed: DesignedReader, drift: DriftReader, *, tenant: str, clearance: Classification, namespaces: tuple[str, ...],
-        environment: str | None, window: TimeRange, layer: str = "both",
+        self, ports: Ports, *, tenant: str, clearance: Classification, namespaces: tuple[str, ...], environment: str | None, window: TimeRange, layer: str = "both",
     ) -> None:
-        self._observed, self._designed, self._drift = observed, designed, drift
+        self._observed, self._designed, self._drift = ports.observed, ports.designed, ports.drift
         self._tenant, self._clearance, self._namespaces = tenant, clearance, namespaces
         self._environment, self._layer = environment, layer
         self.window = window
         self.degraded: list[str] = []
         self._touching: dict[str, list[Edge]] = {}
         self._nodes: dict[str, tuple[str, ...]] = {}
-        self.registry: Registry = with_nodes(designed.registry(tenant), self._seen_nodes())
+        self.registry: Registry = with_nodes(self._visible(ports.entities), self._seen_nodes())
         self.spelling = Spelling(self.registry)
+
+    def _visible(self, entities: EntityControl | None) -> Registry:
+        """The registry without names that only documents above the reader's clearance, or outside their namespaces, hold."""
+        if entities is None:
+            return self._designed.registry(self._tenant)
+        return Registry(entities.list(EntityFilter(self._tenant, self._clearance, self._namespaces)))
 
     def _seen_nodes(self) -> list[Node]:
         """Nodes of telemetry, so that what no document names can be asked about. Service rows are few; edges would be many."""

@@ -148,7 +148,7 @@ def _verb_fits(verb: str, relation: str) -> bool:
     says_subscribe = bool(re.match(r"subscrib|consum|listen|receiv|구독|수신|소비", word))
     if says_publish:
         return relation in {"PUBLISHES", "DELIVERS"}
-    return relation in {"SUBSCRIBES", "DELIVERS"} if says_subscribe else not (re.match(r"call|invok|호출", word) and relation not in {"CALLS"})
+    return relation in {"SUBSCRIBES", "DELIVERS"} if says_subscribe else not (re.match(r"call|invok|호출", word) and relation != "CALLS")
 
 
 def layer_reason(statement: str, evidence: Sequence[Evidence]) -> str:

@@ -59,7 +59,7 @@ def verify(text: str, packet: Packet, registry: Registry) -> Verification:
                 own = reason if resolved and not missing else _statement(bare, plain, resolved, registry, quoted=True)[0]
                 idle = "" if own else _idle(plain, item, resolved)
                 citations.append(Citation(marker, item.kind, item.rid, verified=not (own or idle), reason=own or idle, sentence=index))
-        numbers += [n for n in (_number(c, index, bare) for c in checks)]
+        numbers += [_number(c, index, bare) for c in checks]
         checked.append(SentenceCheck(index, sentence, verified=not reason, reason=reason))
     return Verification(tuple(citations), tuple(numbers), tuple(checked))
 
@@ -118,6 +118,6 @@ def _idle(plain: str, item: Evidence, evidence: Sequence[Evidence]) -> str:
 
     if len(evidence) == 1:
         return ""
-    words = {t for t in terms(plain)} & {t for t in terms(item.text)}
+    words = set(terms(plain)) & set(terms(item.text))
     named = any(n and n in squash(plain) for n in (item.source | item.target))
     return "" if words or named else "nothing of the sentence is in it"

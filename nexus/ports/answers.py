@@ -48,6 +48,8 @@ class AnswerRequest:
     history: tuple[tuple[str, str], ...] = ()
     environment: str | None = None
     window: TimeRange = field(default_factory=TimeRange)
+    # (source, target) where the caller names them apart from the question: then it is a why question about these, whatever its words.
+    ends: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
