@@ -145,6 +145,9 @@ def node_role(label: str, technology: str = "", hint: Role | None = None, node_i
     if hint in (Role.PERSON, Role.CLIENT):
         return hint
     role = role_of(label, technology)
+    if hint is Role.TOPIC and role is Role.BROKER and role_of(label) is Role.SERVICE:
+        # A queue drawn as one, with the broker as its technology.
+        return Role.TOPIC
     if role is Role.SERVICE and hint is not None:
         # A cylinder whose name is a program's ("Order service") is still drawn as a store; a queue shape likewise.
         return hint
@@ -209,10 +212,8 @@ def _messaging(diagram: Diagram, edge: DrawnEdge, source: DrawnNode, target: Dra
     # "queue -> worker" is drawn against the dependency; "worker -> queue: consumes" is not.
     drawn = "" if outgoing else "reversed"
     raw_channel = channel.raw(diagram.groups)
-    if channel.role is Role.BROKER and edge.label.topics:
-        targets = [RawName(topic, "topic", (), raw_channel.within) for topic in edge.label.topics]
-    else:
-        targets = [raw_channel]
+    topics = edge.label.topics if channel.role is Role.BROKER else ()
+    targets = [RawName(topic, "topic", (), raw_channel.within) for topic in topics] or [raw_channel]
     broker = raw_channel.name if channel.role is Role.BROKER else ""
     return [_claim(edge, relation, program.raw(diagram.groups), name, drawn=drawn, weak=weak, broker=broker) for name in targets]
 

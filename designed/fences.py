@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Final
 
 from designed.reader import ReadContext, Reading
-from designed.readers import mermaid, plantuml
+from designed.readers import dot, mermaid, plantuml, structurizr_dsl
 
 # Language (first word of the info string, lower case) -> reader of a block: (body, first line in the document, column offset, context).
 Block = Callable[[str, int, int, ReadContext], Reading]
 BLOCKS: Final[dict[str, Block]] = {
     **dict.fromkeys(("mermaid", "mmd"), mermaid.read_block),
     **dict.fromkeys(("plantuml", "puml", "uml", "c4plantuml"), plantuml.read_block),
+    **dict.fromkeys(("dot", "graphviz", "gv"), dot.read_block),
+    **dict.fromkeys(("structurizr", "dsl"), structurizr_dsl.read_block),
 }
 
 

@@ -125,12 +125,37 @@ def role_of(name: str, technology: str = "") -> Role:
     return _tech_role(main) or Role.SERVICE
 
 
+_HEADS: Final = PROGRAM_HEADS | STORE_HEADS | BROKER_HEADS | TOPIC_HEADS
 _QUEUE_WORDS: Final = BROKER_TECH | vocabulary("message event events messages the a main async aws amazon 메시지 이벤트")
 
 
+def first_name(parts: list[str]) -> str:
+    """The name in a label's lines: the first, with lines in brackets, and with a head word that was broken off for width.
+
+    ["Cache", "(Valkey)"] -> "Cache (Valkey)", ["Order", "Service"] -> "Order Service", ["Redis", "rate limiting"] -> "Redis".
+    """
+    parts = [" ".join(part.split()) for part in parts if part.strip()]
+    if not parts:
+        return ""
+    name = parts[0]
+    for part in parts[1:]:
+        head = len(part.split()) == 1 and part.lower() in _HEADS and not {name.split()[-1].lower()} & _HEADS
+        if part[0] not in "([" and not head:
+            break
+        name = f"{name} {part}"
+    return name
+
+
 def plain_name(label: str) -> str:
-    """A label without what is no name: a port (":8080"), generic words after a technology ("Kafka Cluster" -> "Kafka")."""
+    """A label without what is no name.
+
+    That is a port (":8080"), a technology in brackets behind a program's name, and generic words after a technology ("Kafka
+    Cluster" -> "Kafka"). A store or broker keeps its bracket, for "Database (PostgreSQL)" says more than "Database".
+    """
     name = re.sub(r"\s*:\d{2,5}\b(?:\s*[,/]\s*:?\d{2,5})*\s*$", "", label.strip())
+    main, bracket = bracketed(name)
+    if bracket and role_of(main) is Role.SERVICE and _tech_role(bracket) is None:
+        return plain_name(main)
     # "Jaeger - traces": what the product is for; "Oracle - Primary" tells which one.
     described = re.match(r"([^\W_]+) [-–:] [a-z]", name)
     if described and described.group(1).lower() in BROKER_TECH | STORE_TECH | TELEMETRY_TECH:

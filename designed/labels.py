@@ -56,7 +56,9 @@ _STOP: Final = vocabulary(
     " messages async sync asynchronous synchronous send sends receive receives emit emits poll polls read reads write writes push pull notify topic"
     " topics queue queues stream data json xml avro protobuf pub sub yes no optional uses use calls call request response tcp udp command commands"
     " query queries 이벤트 메시지 발행 구독 전송 비동기 동기 호출 요청 응답 조회 저장 async/await pub/sub request/response read/write"
-    " reads/writes")
+    " reads/writes delivers triggers notifies routes forwards dispatches pushes fires streams broadcasts feeds ingests updates processes handles stores"
+    " enqueues dequeues trigger forward route dispatch broadcast fan-out fanout pub-sub at-least-once exactly-once event-driven real-time request-reply"
+    " fire-and-forget read-only write-behind cache-aside batch bulk webhook callback cdc outbox replicates replication sync-call sub-ms")
 _PLANNED: Final = re.compile(r"\b(?:planned|future|to ?do|tbd|upcoming|proposed|will be|not yet)\b|예정|계획|추후|향후", re.IGNORECASE)
 _DEPRECATED: Final = re.compile(r"\b(?:deprecated|legacy path|to be removed|phase(?:d)? out|sunset)\b|폐기|지원 중단|사용 중단", re.IGNORECASE)
 _HISTORICAL: Final = re.compile(r"\b(?:removed|formerly|used to|no longer|previously)\b|과거|이전에는|더 이상", re.IGNORECASE)
@@ -114,7 +116,8 @@ def topics_in(text: str) -> tuple[str, ...]:
         if found:
             return tuple(dict.fromkeys(found))
     single = _SINGLE.match(bare)
-    if single and _is_topic(single.group(1)):
+    # A capitalised word is a verb or a sentence's start ("Delivers"); a channel's name is written small.
+    if single and _is_topic(single.group(1)) and not re.fullmatch(r"[A-Z][a-z]+", single.group(1)):
         return (single.group(1),)
     return ()
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from designed.block_lines import BlockLines
 from designed.drawing import Diagram, DrawnEdge, DrawnNode, node_role
-from designed.kinds import Role
+from designed.kinds import Role, first_name
 from designed.labels import read_label
 from designed.reader import Place
 from nexus.model.claim import Modality
@@ -61,15 +61,7 @@ def clean_label(text: str) -> str:
     text = re.sub(r"#(\d+|[a-z]+);", r"&\1;", text)
     # The break first: it must not be lost with the other tags.
     parts = [html.unescape(_TAG.sub("", part)).replace("**", "").strip() for part in _BREAK.split(text)]
-    parts = [part for part in parts if part]
-    if not parts:
-        return ""
-    name = parts[0]
-    for part in parts[1:]:
-        if part[0] not in "([":
-            break
-        name = f"{name} {part}"
-    return " ".join(name.split())
+    return first_name(parts)
 
 
 def link_label(text: str) -> str:

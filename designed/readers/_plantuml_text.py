@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from designed.kinds import first_name
 from designed.labels import Label, read_label
 
 _START: Final = re.compile(r"^[ \t]*@startuml\b[^\n]*", re.MULTILINE)
@@ -87,15 +88,7 @@ def clean(text: str) -> str:
 def first_line(text: str) -> str:
     """The name part of a label: up to the first break, plus lines in brackets."""
     lines = [clean(item) for item in re.split(r"\\[nlr]|<br\s*/?>|\n", text.strip().strip('"'))]
-    lines = [item for item in lines if item and not re.fullmatch(r"[-=._]{2,}", item)]
-    if not lines:
-        return ""
-    name = lines[0]
-    for item in lines[1:]:
-        if item[0] not in "([":
-            break
-        name = f"{name} {item}"
-    return name
+    return first_name([item for item in lines if item and not re.fullmatch(r"[-=._]{2,}", item)])
 
 
 def label_of(text: str) -> Label:
