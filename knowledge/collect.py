@@ -19,6 +19,11 @@ SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__
 _TEMPORARY = re.compile(r"(^\.#|^~\$|~$|\.sw[a-p]$|\.tmp$|\.part$|^#.*#$|^4913$)")
 
 
+def is_temporary(name: str) -> bool:
+    """Whether an editor makes such a file while it saves."""
+    return _TEMPORARY.search(name) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A file to ingest: its real place, and its path below the root with `/`."""
@@ -87,7 +92,7 @@ def collect(path: Path, root: Path, suffixes: frozenset[str], globs: Sequence[st
 
 
 def _one(path: Path, relative: str, suffixes: frozenset[str], globs: Sequence[str], base: str = "") -> Collected:
-    if _TEMPORARY.search(path.name):
+    if is_temporary(path.name):
         return Collected((), (Skipped(relative, "temporary file"),), complete=True)
     if globs and not any(path_matches(base or path.name, glob) or ("/" not in glob and path_matches(path.name, glob)) for glob in globs):
         return Collected((), (), complete=True)

@@ -13,6 +13,7 @@ from knowledge.prepare import index_text
 from nexus.errors import Conflict, ModelUnavailable
 from nexus.ports.clock import Clock
 from nexus.ports.embedding import Embedder, Vectors
+from nexus.store.documents import lock_document
 from nexus.store.passages import StoredSegment
 from nexus.store.pool import Connection, Database
 from nexus.store.search import create_index, index_name, indexes
@@ -38,6 +39,7 @@ Progress = Callable[[int, int, str], None]
 log = structlog.get_logger("nexus.knowledge")
 # Segments and texts that are in memory at a time.
 SEGMENTS = 32
+MOVE_ROUND_S = 600.0
 TEXTS = 32
 # A document of the largest size fits, so that its vectors are all there when the last one is made.
 MIN_CACHE = 20_000
@@ -170,6 +172,19 @@ class PassageEmbedding:
             return False
         finally:
             self._filling.release()
+
+    def move(self, tenant: str, progress: Progress | None) -> tuple[str, int]:
+        """Embed everything in the configured generation and let it serve; the old one serves until then. (name, vectors)."""
+        generation = self.declare(tenant)
+        while True:
+            if not self.fill_generation(tenant, generation, MOVE_ROUND_S, progress):
+                continue
+            with self._database.connection() as connection:
+                # What came in meanwhile must not be missing from the generation that takes over.
+                lock_document(connection, tenant, "generation")
+                if count_unfinished(connection, tenant, generation.name) == 0:
+                    serve_generation(connection, tenant, generation.name, self._clock.now())
+                    return generation.name, sum(generation_size(connection, tenant, generation.name).values())
 
     def _embed(self, tenant: str, generation: Generation, texts: Sequence[TextRow], deadline: float) -> Iterator[int]:
         """Vectors of the texts into the cache, in parts, so that nothing is lost to the deadline. Yields how many."""

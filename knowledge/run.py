@@ -119,6 +119,10 @@ class Ingestor:
         self._notify("ingest", request.tenant, request.namespace, name, tally, "")
         return self._finish(request.tenant, tally, None) | {"took_ms": round((time.perf_counter() - started) * 1000, 3)}
 
+    def suffixes(self) -> frozenset[str]:
+        """Suffixes of the files that can be read."""
+        return frozenset(self._options.readers)
+
     def delete(self, tenant: str, namespace: str, uri: str) -> int:
         """Remove a document, or all below a folder's URI; returns how many passages went."""
         if not namespace:

@@ -47,11 +47,11 @@ def options(runtime: Runtime) -> Options:
     return Options(settings.passage_size, settings.passage_overlap, tuple(rules), readers, detectors, default_analyzer())
 
 
-def ingestor(runtime: Runtime, extra_roots: Sequence[Path] = ()) -> Ingestor:
+def ingestor(runtime: Runtime, extra_roots: Sequence[Path] = (), embed_wait_s: float | None = None) -> Ingestor:
     """The ingestor. `extra_roots` are what a person at this machine named on the command line."""
     settings = runtime.settings
     roots = [*settings.docs.roots, *runtime.docs, upload_root(runtime), *extra_roots]
-    limits = Limits(settings.knowledge.max_files, settings.knowledge.max_file_bytes, settings.knowledge.embed_wait.total_seconds())
+    limits = Limits(settings.knowledge.max_files, settings.knowledge.max_file_bytes, settings.knowledge.embed_wait.total_seconds() if embed_wait_s is None else embed_wait_s)
     return Ingestor(runtime.database, runtime.clock, options(runtime), limits, roots, runtime.get(PassageEmbedding))
 
 

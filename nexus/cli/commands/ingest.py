@@ -17,8 +17,10 @@ from nexus.errors import BadQuestion
 from nexus.model.document import Classification
 from nexus.ports.documents import IngestRequest
 from nexus.wiring.process import runtime_beside
-from nexus.wiring.provide.document_control import DocumentService, document_service
+from nexus.wiring.provide.document_control import document_service
 
+# A person at a terminal sees the progress and can stop it; what is done stays done.
+WAIT_S = 24 * 3600.0
 COUNTS = ("documents", "indexed", "skipped", "removed", "quarantined", "failed", "passages", "claims", "edges", "vectors_pending")
 
 
@@ -30,6 +32,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     name: Annotated[str, typer.Option(help="Name of the document on standard input; its suffix says the format.")] = "stdin.md",
     tenant: Annotated[str, typer.Option(help="Tenant that the documents belong to.")] = "default",
     force: Annotated[bool, typer.Option("--force", help="Index anew what is unchanged.")] = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Leave vectors that take long to a running service; words are searchable at once.")] = False,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
@@ -40,28 +43,28 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
         raise BadQuestion(f"--classification: {error}") from error
     files = [Path(path) for path in paths if path != "-"]
     with runtime_beside(settings_from(data)) as runtime, _bar(show=not as_json) as bar:
-        service = document_service(runtime, [file.resolve() if file.is_dir() else file.resolve().parent for file in files])
-        results = []
-        for path in paths:
-            request = IngestRequest(Path(path), tenant, namespace, tuple(glob or ()), level, force=force)
-            results.append(_text(service, name, request) if path == "-" else _files(service, request, bar))
-    total = {key: sum(result.get(key, 0) for result in results) for key in COUNTS}
+        roots = [file.resolve() if file.is_dir() else file.resolve().parent for file in files]
+        service = document_service(runtime, roots, None if no_wait else WAIT_S)
+        tasks = {}
+
+        def progress(done: int, total: int, path: str) -> None:
+            kind = "vectors" if path.startswith("vectors (") else "documents"
+            tasks.setdefault(kind, bar.add_task(kind, total=total) if kind not in tasks else 0)
+            bar.update(tasks[kind], completed=done, total=total, description=f"{kind} {path[-50:]}" if kind == "documents" else path)
+
+        requests = [IngestRequest(file, tenant, namespace, tuple(glob or ()), level, force=force) for file in files]
+        totals = [service.ingest_all(requests, progress)] if requests else []
+        if "-" in paths:
+            text = sys.stdin.buffer.read().decode("utf-8")
+            totals.append(service.ingest_text(text, name, IngestRequest(Path(), tenant, namespace, (), level, force=force)))
+    total: dict[str, Any] = {key: sum(result.get(key, 0) for result in totals) for key in COUNTS}
     # These are states of the whole after the last call, not increments.
-    total |= {key: results[-1].get(key, 0) for key in ("claims", "edges", "vectors_pending")}
-    total["errors"] = [error for result in results for error in result["errors"]]
-    total["took_ms"] = round(sum(result["took_ms"] for result in results), 3)
+    total |= {key: totals[-1].get(key, 0) for key in ("claims", "edges", "vectors_pending")}
+    total["errors"] = [error for result in totals for error in result["errors"]]
+    total["took_ms"] = round(sum(result["took_ms"] for result in totals), 3)
     _show(total, as_json=as_json)
     if total["failed"]:
         raise typer.Exit(FAILED)
-
-
-def _text(service: DocumentService, name: str, request: IngestRequest) -> dict[str, Any]:
-    return service.ingest_text(sys.stdin.buffer.read().decode("utf-8", "strict"), name, request)
-
-
-def _files(service: DocumentService, request: IngestRequest, bar: Progress) -> dict[str, Any]:
-    task = bar.add_task(str(request.path), total=None)
-    return service.ingest(request, lambda done, total, path: bar.update(task, completed=done, total=total, description=path[-60:]))
 
 
 def _bar(*, show: bool) -> Progress:

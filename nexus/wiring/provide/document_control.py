@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.run import Ingestor
-from nexus.errors import InvariantBroken
+from nexus.errors import InvariantBroken, NotFound
 from nexus.ports.designed import DesignControl
 from nexus.ports.documents import DocumentControl, IngestRequest
 from nexus.wiring.knowledge import ingestor
 from nexus.wiring.runtime import Runtime
 
+SUMS = ("documents", "indexed", "skipped", "removed", "quarantined", "failed", "passages")
 Progress = Callable[[int, int, str], None]
 
 
@@ -31,6 +32,26 @@ class DocumentService:
         """The same for a text that lies in no file."""
         return self._with_claims(request.tenant, self._documents.ingest_text(text, name, request))
 
+    def ingest_all(self, requests: Sequence[IngestRequest], progress: Progress | None = None) -> dict[str, Any]:
+        """Several ingests as one result; the claims are read once, at the end."""
+        results = [self._documents.ingest(request, progress) for request in requests]
+        total: dict[str, Any] = {key: sum(result[key] for result in results) for key in SUMS}
+        total["vectors_pending"] = results[-1]["vectors_pending"] if results else 0
+        total["errors"] = [error for result in results for error in result["errors"]]
+        total["took_ms"] = round(sum(result["took_ms"] for result in results), 3)
+        return self._with_claims(requests[0].tenant, total) if requests else total
+
+    def suffixes(self) -> frozenset[str]:
+        """Suffixes of the files that can be read."""
+        return self._documents.suffixes()
+
+    def follow(self, request: IngestRequest) -> dict[str, Any]:
+        """As `ingest`, without reading the claims: the watcher does that once for all changes of a batch. A path that is gone is removed."""
+        try:
+            return self._documents.ingest(request)
+        except NotFound:
+            return {}
+
     def delete(self, tenant: str, namespace: str, uri: str) -> int:
         """Remove documents, and what was claimed in them."""
         removed = self._documents.delete(tenant, namespace, uri)
@@ -48,7 +69,7 @@ class DocumentService:
         return result | {"claims": read.get("claims", 0), "edges": read.get("edges", 0), "errors": [*result["errors"], *errors]}
 
 
-def document_service(runtime: Runtime, extra_roots: Sequence[Path] = ()) -> DocumentService:
+def document_service(runtime: Runtime, extra_roots: Sequence[Path] = (), embed_wait_s: float | None = None) -> DocumentService:
     """The service, with roots of the caller's beside the configured ones."""
 
     def design() -> DesignControl | None:
@@ -57,7 +78,7 @@ def document_service(runtime: Runtime, extra_roots: Sequence[Path] = ()) -> Docu
         except InvariantBroken:
             return None
 
-    return DocumentService(ingestor(runtime, extra_roots), design)
+    return DocumentService(ingestor(runtime, extra_roots, embed_wait_s), design)
 
 
 PROVIDE = (DocumentControl, document_service)
