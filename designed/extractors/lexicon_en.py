@@ -1,0 +1,139 @@
+"""English verb frames by stem: which argument of which verb makes which relation. Pure data and its forms.
+
+A frame maps a slot (a preposition, or "" for the direct object) to a relation code:
+
+`C` the subject calls it, `P` publishes to it, `S` subscribes to it, `W` writes (a topic is published to, anything else called),
+`R` reads (a topic is subscribed to, anything else called), `V` it calls the subject (the slot is a way in).
+Codes in lower case need a topic there: `p`, `s`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_TO = dict.fromkeys(("to", "into", "onto", "towards"), "W")
+_IN = dict.fromkeys(("in", "into", "to", "on", "onto", "inside", "within"), "W")
+_FROM = {"from": "R", "off": "R", "via": "", "in": ""}
+_WITH = {"with": "C", "against": "C"}
+_PUB = {"": "p", "to": "P", "on": "P", "onto": "P", "into": "P", "through": "p", "via": "p", "in": "p", "using": "p", "over": "p"}
+_SUB = {"": "s", "to": "S", "on": "S", "for": "S", "from": "R", "via": "s", "by": "s", "through": "s", "off": "s"}
+
+FRAMES: Final[dict[str, dict[str, str]]] = {
+    **dict.fromkeys(("call", "invoke", "query", "contact", "consult", "ping", "hit", "front"), {"": "C", "on": "C"}),
+    "access": {"": "C"},
+    "ask": {"": "C", "from": "C"},
+    "request": {"": "C", "from": "C"},
+    "use": {"": "C"},
+    "leverage": {"": "C"},
+    "utilize": {"": "C"},
+    "depend": {"on": "C", "upon": "C"},
+    "rely": {"on": "C", "upon": "C"},
+    "talk": {"to": "C", "with": "C"},
+    "speak": {"to": "C", "with": "C"},
+    **dict.fromkeys(("communicate", "interact", "integrate", "interface", "sync", "synchronize"), {"with": "C"}),
+    "connect": {"to": "C"},
+    "reach": {"": "C", "out": "C"},
+    **dict.fromkeys(("delegate", "forward", "submit", "relay", "route", "proxy", "dispatch", "transmit", "upload", "direct", "defer", "offload"), dict(_TO)),
+    "send": dict(_TO) | {"through": "p", "via": "p"},
+    "post": dict(_TO),
+    "pass": dict(_TO),
+    "hand": dict(_TO),
+    "deliver": dict(_TO),
+    "report": dict(_TO),
+    "push": dict(_TO) | {"on": "p"},
+    "export": dict(_TO),
+    **dict.fromkeys(("fetch", "retrieve", "get", "load", "pull", "obtain", "collect", "download", "acquire", "source", "gather"), dict(_FROM)),
+    "read": dict(_FROM) | {"": "R"},
+    "scrape": {"": "C", "from": "R"},
+    "poll": {"": "R", "from": "R"},
+    **dict.fromkeys(("store", "save", "persist", "cache", "record", "insert", "index", "archive", "keep", "serialize", "log", "maintain", "hold", "update"), dict(_IN)),
+    "write": dict(_IN) | {"": "p"},
+    "append": dict(_TO),
+    "look": {"in": "C", "from": "C"},
+    **dict.fromkeys(("validate", "verify", "check", "authenticate", "authorize", "register", "reserve", "confirm"), dict(_WITH)),
+    **dict.fromkeys(("notify", "alert", "inform"), {"": "C"}),
+    "trigger": {"": "C"},
+    **dict.fromkeys(("orchestrate", "coordinate"), {"": "C"}),
+    "make": {},
+    **dict.fromkeys(("publish", "emit", "produce", "broadcast", "fire", "raise", "enqueue", "stream"), dict(_PUB)),
+    **dict.fromkeys(("subscribe", "listen"), dict(_SUB) | {"": ""}),
+    "consume": {"": "R", "from": "R", "via": "s"},
+    **dict.fromkeys(("process", "handle"), {"": "s", "from": "s"}),
+    "receive": {"from": "s", "": "s", "by": "s", "via": "s", "through": "s", "on": "s"},
+    **dict.fromkeys(("react", "respond"), {"to": "s"}),
+    "dequeue": {"from": "S"},
+    "back": {},
+    "power": {},
+    "expose": {},
+    "drive": {},
+}
+# What the agent phrase of a passive means, where it differs from turning the active round: `C` the subject calls the agent.
+BY_CALLED: Final = frozenset({"back", "power"})
+# "is exposed through G", "is reached via G": G calls the subject.
+WAYS_IN: Final = frozenset({"expose", "access", "reach", "front", "route", "call", "invoke", "serve", "proxy"})
+TRIGGERS: Final = frozenset({"trigger", "drive", "wake", "invoke", "notify"})
+# "X lets Y call Z": the subject of the infinitive is the object.
+CONTROL: Final = frozenset(
+    "allow allows allowed let lets enable enables enabled permit permits cause causes require requires configure configures configured tell tells instruct instructs prevent prevents force forces "
+    "forbid forbids prohibit prohibits expect expects allowing letting enabling".split()
+)
+# Verbs whose purpose clause is the subject's own doing: "uses Kafka to publish events".
+PURPOSE: Final = frozenset(
+    "use uses using used need needs want wants try tries is are be responsible able supposed designed configured continue continues start starts begin begins intended order needed required has have "
+    "ready connects connect acts exists allows".split()
+)
+# A clause with one of these hands its subject to "X provides a UI that calls Y".
+PRESENTING: Final = frozenset("is are was be provide provides expose exposes run runs has have contain contains include includes offer offers implement implements host hosts serve serves act acts".split())
+SIMULATING: Final = frozenset("simulate simulates imitate imitates generate generates mimic mimics fake fakes emulate emulates simulating imitating".split())
+
+IRREGULAR: Final[dict[str, tuple[str, str]]] = {
+    "send": ("sent", "sent"), "get": ("got", "gotten"), "read": ("read", "read"), "write": ("wrote", "written"), "keep": ("kept", "kept"), "hit": ("hit", "hit"),
+    "make": ("made", "made"), "speak": ("spoke", "spoken"), "hold": ("held", "held"), "drive": ("drove", "driven"),
+}
+
+
+def _forms(lemma: str) -> dict[str, str]:
+    """Form -> kind: base, s, ing, ed (past or participle)."""
+    if lemma.endswith(("s", "sh", "ch", "x", "z")):
+        third = lemma + "es"
+    elif lemma.endswith("y") and lemma[-2] not in "aeiou":
+        third = lemma[:-1] + "ies"
+    else:
+        third = lemma + "s"
+    short = lemma in {"get", "hit", "submit", "log"}
+    stem = lemma[:-1] if lemma.endswith("e") else lemma + lemma[-1] if short else lemma
+    found = {lemma: "base", third: "s", stem + "ing": "ing"}
+    if lemma in IRREGULAR:
+        found |= dict.fromkeys((form for form in IRREGULAR[lemma] if form != lemma), "ed")
+    else:
+        found[stem[:-1] + "ied" if stem.endswith("y") and stem[-2] not in "aeiou" else stem + "ed"] = "ed"
+    return found
+
+
+# Form -> (lemma, kind of form).
+VERBS: Final[dict[str, tuple[str, str]]] = {form: (lemma, kind) for lemma in FRAMES for form, kind in _forms(lemma).items()}
+VERBS["synchronise"] = ("synchronize", "base")
+
+PREPOSITIONS: Final = frozenset("to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like".split())
+SUBORDINATORS: Final = frozenset("when whenever if while because so after before once unless until where although though whereas since whether therefore however otherwise instead".split())
+RELATIVES: Final = frozenset({"that", "which", "who", "whose"})
+BE: Final = frozenset("is are was were be been being gets get's isn't aren't wasn't weren't".split())
+MODALS: Final = frozenset("will would can could may might must shall should does do did has have had cannot can't won't doesn't don't didn't mustn't shouldn't couldn't".split())
+NEGATIONS: Final = frozenset("not never cannot can't won't doesn't don't didn't mustn't shouldn't isn't aren't wasn't weren't couldn't neither nor".split())
+DETERMINERS: Final = frozenset("the a an its their our your this that these those each every any all some both several many other another no new his her".split())
+PRONOUNS: Final = frozenset("it they this itself".split())
+ADVERBS: Final = frozenset(
+    "also only then directly first finally asynchronously synchronously always usually often periodically continuously currently internally subsequently next never still now already just simply "
+    "automatically further additionally sometimes either both again again, later immediately regularly not optionally transparently securely mainly primarily eventually".split()
+)
+# Parts of a component: what they do, it does.
+PARTS: Final = frozenset(
+    "tool tools handler handlers server worker workers job jobs process processes app application component module modules function functions endpoint endpoints controller controllers code library "
+    "backend implementation thread scheduler listener daemon script scripts middleware container pod pods instance instances api wrapper client plugin method methods resolver resolvers loop task tasks "
+    "adapter repository class logic layer integration binary extension hook filter ui".split()
+)
+SELVES: Final = frozenset({"service", "microservice", "component", "application", "app", "system", "module"})
+PROTOCOLS: Final = {
+    "http": "http", "https": "http", "rest": "http", "restful": "http", "grpc": "grpc", "graphql": "graphql", "websocket": "websocket", "websockets": "websocket", "tcp": "tcp",
+    "amqp": "amqp", "mqtt": "mqtt", "jdbc": "jdbc", "sql": "sql", "soap": "soap", "thrift": "thrift", "smtp": "smtp", "udp": "udp", "kafka": "kafka", "feign": "http", "openfeign": "http",
+}

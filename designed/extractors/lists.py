@@ -1,0 +1,104 @@
+"""Lists: addresses of other services under a variable, entries under "Depends on", items that begin with a service's name. Pure.
+
+Rules: `list.address`, `list.role`, and `list_en.*` / `list_ko.*` for sentences in items.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from designed.extractors.blocks import Block, Document
+from designed.extractors.entries import entries
+from designed.extractors.flat import Flat, flatten, sentences
+from designed.extractors.names import Name, Names
+from designed.extractors.prose_en import english_statements
+from designed.extractors.prose_ko import korean_statements
+from designed.extractors.roles import ADDRESS, KO_ADDRESS, Role, role_of
+from designed.extractors.statements import CALLS, Context, Statement
+from nexus.model.edge import Relation
+from nexus.model.names import HANGUL_WORD
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_LEAD = re.compile(r"[`\s]*(?:\s*[:–—]|\s+[-→]\s|\s*\()")
+_START_ORDER = re.compile(r"compose|start(?:up)? order|depends_on|kubernetes resources", re.IGNORECASE)
+
+Listed = list[tuple[Statement, int, int]]
+
+
+def list_statements(document: Document, block: Block, flat: Flat, found: Sequence[Name], names: Names, context: Context) -> Listed | None:
+    """Statements of an item; None where it is to be read as ordinary sentences."""
+    if block.parents and block.item:
+        parent = block.parents[-1] if block.parents[-1] is not block else (block.parents[-2] if len(block.parents) > 1 else None)
+    else:
+        parent = None
+    lead = flatten(document.text, parent.start, parent.end).text.strip() if parent is not None else ""
+    if _VARIABLE.search(lead) or _VARIABLE.match(flat.text.strip(" `*")):
+        made = [(s, 0, len(flat.text)) for s in address_statements(flat, 0, len(flat.text), found, context, "list.address")]
+        if made:
+            return made
+    role = role_of(lead.rstrip(":")) if lead else None
+    inline = re.match(r"\s*([^:]{3,40}):\s+", flat.text)
+    subject = _subject(context)
+    if role is not None and subject is not None and not _START_ORDER.search(_above(document, parent)):
+        return [(s, 0, len(flat.text)) for s in _roles(subject, entries(flat, 0, len(flat.text), found, topics=role[0] != CALLS), role)]
+    if inline is not None and subject is not None and (own := role_of(inline[1])) is not None and not _START_ORDER.search(_above(document, block)):
+        return [(s, 0, len(flat.text)) for s in _roles(subject, entries(flat, inline.end(), len(flat.text), found, topics=own[0] != CALLS), own)]
+    if found and found[0].start <= 2 and (match := _LEAD.match(flat.text, found[0].end)) is not None and not found[0].passive:
+        return _of_lead(flat, found, match.end(), context)
+    return None
+
+
+def address_statements(flat: Flat, start: int, end: int, found: Sequence[Name], context: Context, rule: str) -> Iterator[Statement]:
+    """ "the address and port of the X service", "X 내부 URL": whoever is configured with it calls X."""
+    subject = _subject(context)
+    if subject is None or subject.passive:
+        return
+    for match in ADDRESS.finditer(flat.text, start, end):
+        for name in found:
+            if match.end() <= name.start <= match.end() + 24 and not re.search(r"[.;,]", flat.text[match.end() : name.start]) and not name.topic:
+                yield Statement(CALLS, subject.raw, subject.key, name.raw, name.key, rule, match.start())
+                break
+    for name in found:
+        if start <= name.start < end and HANGUL_WORD.search(flat.text, start, end) and KO_ADDRESS.match(flat.text[name.end : name.end + 30].lstrip()) and not name.topic:
+            yield Statement(CALLS, subject.raw, subject.key, name.raw, name.key, rule, name.start)
+
+
+def _above(document: Document, block: Block | None) -> str:
+    """The paragraph or heading above a list, and the leads above an item."""
+    if block is None:
+        return ""
+    before = [b for b in document.blocks if b.start < block.start and not b.item and b.kind in ("text", "heading")]
+    own = " ".join(document.text[p.start : p.end] for p in block.parents)
+    return " ".join(document.text[b.start : b.end] for b in before[-2:]) + " " + own
+
+
+def _of_lead(flat: Flat, found: Sequence[Name], start: int, context: Context) -> Listed:
+    """ "**payment**: charges cards through Stripe": the rest is about the lead."""
+    lead = found[0]
+    here = replace(context, subject=lead.raw, subject_key=lead.key, fragment=True, previous=None)
+    made: Listed = []
+    for first, last in sentences(flat):
+        begin = max(first, start)
+        if begin >= last:
+            continue
+        korean = HANGUL_WORD.search(flat.text, begin, last) is not None
+        rule = "list_ko" if korean else "list_en"
+        statements, _ = (korean_statements if korean else english_statements)(flat, begin, last, [n for n in found if n.start >= begin], replace(here, rule=rule))
+        made += [(s, first, last) for s in statements]
+    return made
+
+
+def _roles(subject: Name, things: Sequence[Name], role: Role) -> Iterator[Statement]:
+    relation, turned = role
+    for thing in things[:1]:
+        source, target = (thing, subject) if turned else (subject, thing)
+        if not source.passive and source.key != target.key and not (relation == CALLS and target.topic):
+            yield Statement(Relation(relation).value, source.raw, source.key, target.raw, target.key, "list.role", 0, drawn="reversed" if turned else "")
+
+
+def _subject(context: Context) -> Name | None:
+    if context.subject is None:
+        return None
+    return Name(-1, -1, -1, context.subject, context.subject_key, context.subject.kind_hint)

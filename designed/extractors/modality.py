@@ -1,0 +1,78 @@
+"""How a sentence means what it says: planned, deprecated, forbidden, conditional, exclusive, historical; English and Korean. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from nexus.model.claim import Modality
+
+_FORBIDDEN = re.compile(
+    r"\b(?:must|shall|should|may|can|could|do|does|did|is|are|will|would)(?:\s+(?:not|never)|n't|not)\b(?!\s+only)|\bcannot\b|\bnever\b|\bis forbidden\b|\bare forbidden\b|\b(?:not|never) (?:be )?(?:allowed|permitted|supposed|call|use|access|connect|directly)\b"
+    r"|\bforbidden (?:to|from)\b|\bprohibited (?:to|from)\b|\bwithout (?:calling|using|contacting|querying|going through)\b|\b(?:avoid|avoids|refrain\w* from|instead of|rather than)\b|\bno (?:direct )?(?:calls?|access|connections?|dependency)\b",
+    re.IGNORECASE,
+)
+_HISTORICAL = re.compile(
+    r"\bno longer\b|\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:previously|formerly|historically|in the past|originally|at one time)\b|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release)",
+    re.IGNORECASE,
+)
+_DEPRECATED = re.compile(
+    r"\b(?:is|are|now|been)?\s?deprecated\b|\bbeing (?:phased out|retired|removed|replaced|decommissioned)\b|\b(?:will|to) be (?:removed|retired|replaced|decommissioned|phased out|dropped|deprecated)\b|\bscheduled for removal\b|\bend[- ]of[- ]life\b|\bsunset\b",
+    re.IGNORECASE,
+)
+_PLANNED = re.compile(
+    r"\b(?:is|are) planned\b|\bplan(?:s|ned|ning)? to\b|\bplanned\b|\bin (?:the|a) (?:near )?future\b|\bfuture (?:version|release|work|step|iteration)|\b(?:upcoming|roadmap|proposed|not yet|to ?do)\b|\bnext (?:release|version|quarter|sprint|phase|year|month|iteration|milestone)\b"
+    r"|\b(?:intend|intends|intended) to\b|\bwill (?:eventually|soon|later|then be added|be added|be introduced|be migrated|start|begin)\b|\bwill\b.{0,80}\b(?:in|from|by|starting|as of) (?:q[1-4]|20\d\d|v\d|version|phase|january|february|march|april|june|july|august|september|october|november|december)\b"
+    r"|\b(?:in|from|by) q[1-4]\b|\bphase (?:2|3|ii|iii|two|three)\b|\bonce .{0,60}\b(?:is|are) (?:released|launched|available|ready|finished|done)\b",
+    re.IGNORECASE,
+)
+_CONDITIONAL = re.compile(
+    r"\b(?:if|unless|in case|provided that|otherwise|optionally|fall(?:s|ing)? back|as a fallback|only when|depending on|on (?:a )?(?:cache )?miss|on (?:failure|error|timeout))\b|\bwhen\b.{0,60}\b(?:miss\w*|fail\w*|unavailable|enabled|disabled|missing|empty|stale|expire[sd]?|exceed\w*|times? out|down|not (?:found|cached|available|set|present)|is set)\b|\bmay\b(?!\s+(?:not|only))",
+    re.IGNORECASE,
+)
+_HEADINGS = (
+    (Modality.PLANNED, re.compile(r"\b(?:roadmap|planned|future|upcoming|to ?do|proposal|proposed|next steps|backlog|target architecture|to-be)\b|로드맵|계획|예정|향후|추후", re.IGNORECASE)),
+    (Modality.DEPRECATED, re.compile(r"\b(?:deprecated|deprecations?|legacy|sunset|retired)\b|폐기|지원 ?종료|사용 ?중단", re.IGNORECASE)),
+    (Modality.HISTORICAL, re.compile(r"\b(?:history|historical|changelog|previous architecture|old architecture|before the migration|as-was)\b|변경 ?이력|과거|이전 구조", re.IGNORECASE)),
+    (Modality.FORBIDDEN, re.compile(r"\b(?:forbidden|prohibited|not allowed|don'ts|anti-?patterns?)\b|금지", re.IGNORECASE)),
+)
+
+_KO_FORBIDDEN = re.compile(r"지 ?(?:않|못|말|마)|(?:면|서는) ?안 ?[되된됩돼]|금지|불가|없이|없다|없습니다|허용하지|허용되지|(?<![가-힣])안 (?:한다|합니다|함|된다|됩니다)|(?:하|되)지 않")
+_KO_PLANNED = re.compile(r"예정|계획|향후|추후|앞으로|도입할|추가할|로드맵|(?:다음|차기) ?(?:버전|릴리스|분기|단계|스프린트)|검토 ?중|[1-4]분기|고려 ?중|할 것이다|될 것이다|할 것입니다")
+_KO_DEPRECATED = re.compile(r"폐기|deprecated|제거(?:할|될) ?예정|지원 ?(?:종료|중단)|사용 ?중단|걷어|단계적으로 (?:제거|폐지)", re.IGNORECASE)
+_KO_HISTORICAL = re.compile(r"더 ?이상|과거에|예전에|이전에는|기존에는|원래는|했었|하였었|되었었|였었")
+_KO_CONDITIONAL = re.compile(r"(?:하|되|이|없|있|나|르|뜨|내|패하|스하|오|가|으)면(?! ?안)|(?:은|는|인|한|된|할|될|ㄹ) 경우|경우에(?:는|만)?|미스|실패 ?시|장애 ?시|않을 ?때|없을 ?때|필요 ?시|선택적으로|캐시에 없")
+
+
+def heading_modality(headings: tuple[str, ...]) -> Modality | None:
+    """What headings make of everything below them; the innermost that says anything."""
+    for heading in reversed(headings):
+        for modality, pattern in _HEADINGS:
+            if pattern.search(heading):
+                return modality
+    return None
+
+
+def english(text: str, clause: str, *, negated: bool) -> Modality:
+    """Modality of a claim of a sentence; `clause` is the part around its verb, `negated` what stands right before that verb."""
+    if _HISTORICAL.search(clause):
+        return Modality.HISTORICAL
+    if _DEPRECATED.search(text) and not negated:
+        return Modality.DEPRECATED
+    if negated or _FORBIDDEN.search(clause):
+        return Modality.FORBIDDEN
+    if _PLANNED.search(text):
+        return Modality.PLANNED
+    return Modality.CONDITIONAL if _CONDITIONAL.search(text) else Modality.ASSERTED
+
+
+def korean(text: str, clause: str) -> Modality:
+    """The same for Korean; polarity stands at the end of the clause."""
+    if _KO_HISTORICAL.search(clause):
+        return Modality.HISTORICAL
+    if _KO_DEPRECATED.search(text):
+        return Modality.DEPRECATED
+    if _KO_FORBIDDEN.search(clause):
+        return Modality.FORBIDDEN
+    if _KO_PLANNED.search(text):
+        return Modality.PLANNED
+    return Modality.CONDITIONAL if _KO_CONDITIONAL.search(text) else Modality.ASSERTED

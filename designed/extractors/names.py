@@ -1,0 +1,124 @@
+"""Names in a stretch of text: the registry's, products, and names that publish and subscribe sentences bring themselves."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from designed.extractors.flat import Flat
+from designed.extractors.lexicon_en import VERBS
+from designed.reader import RawName
+from nexus.model.mentions import Found, NameIndex, plausible
+from nexus.model.names import keys
+from nexus.model.registry import Registry, spellings
+from nexus.model.service import NodeKind
+from nexus.model.technology import TECHNOLOGIES
+
+_VERB_FORMS = frozenset(VERBS)
+_EVENT = re.compile(r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])")
+_CODE_EVENT = re.compile(r"[A-Za-z가-힣][\w가-힣.*:-]{1,80}")
+_FILE = re.compile(r"\.(?:md|ya?ml|json|py|js|ts|go|java|kt|sh|rs|rb|php|cs|cpp|c|h|txt|proto|html|css|xml|toml|ini|env|sql|conf|cfg|lock|properties|gradle|jar|com|org|io|net|dev|local|exe|dll|so)$", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name at [start, end) of a flat text. `core` is where the name itself ends, before a head noun. `kind` may be open."""
+
+    start: int
+    end: int
+    core: int
+    raw: RawName
+    key: str
+    kind: str
+    product: bool = False
+    brought: bool = False
+
+    @property
+    def topic(self) -> bool:
+        """A topic or broker."""
+        return self.kind == NodeKind.TOPIC
+
+    @property
+    def passive(self) -> bool:
+        """A thing that depends on nothing."""
+        return self.kind in (NodeKind.TOPIC, NodeKind.DATABASE)
+
+
+class Names:
+    """Every spelling that counts in the documents of one namespace."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self._index = NameIndex()
+        self._spellings: list[str] = []
+        known: set[str] = set()
+        for spelling in sorted({s for e in registry.entities for s in (*spellings(e), *keys(e.name)[-1:])}):
+            if spelling.casefold() not in registry.rejected:
+                self._add(spelling)
+                known.add(spelling.casefold())
+        for spelling in sorted(TECHNOLOGIES):
+            if spelling not in known:
+                self._add(spelling)
+        self._index.close()
+
+    def _add(self, spelling: str) -> None:
+        self._spellings.append(spelling)
+        self._index.add(spelling, len(self._spellings) - 1)
+
+    def find(self, flat: Flat, start: int = 0, end: int | None = None) -> list[Name]:
+        """Names in [start, end), in order; the same thing twice in a row ("Frontend Proxy (Envoy)") is one."""
+        stop = len(flat.text) if end is None else end
+        text = flat.text[start:stop]
+        found: list[Name] = []
+        for item in self._index.find(text, lambda offset: flat.marked(start + offset)):
+            if not plausible(text, item, _VERB_FORMS):
+                continue
+            name = self._name(item, start)
+            if name is None:
+                continue
+            if found and found[-1].key == name.key and not re.search(r"[A-Za-z가-힣,]", flat.text[found[-1].end : name.start]):
+                found[-1] = Name(found[-1].start, name.end, name.core, found[-1].raw, name.key, name.kind or found[-1].kind, name.product)
+                continue
+            found.append(name)
+        return found
+
+    def _name(self, item: Found, shift: int) -> Name | None:
+        spelling = self._spellings[item.value]
+        resolved = self.registry.resolve(spelling)
+        entity = resolved.entity or (resolved.candidates[0] if resolved.candidates else None)
+        product = TECHNOLOGIES.get(" ".join(spelling.casefold().split()))
+        if entity is None and product is None:
+            return None
+        kind = entity.kind if entity is not None else str(product[1] if product else "")
+        key = entity.rid if entity is not None else f"product:{product[0] if product else spelling}"
+        raw = RawName(spelling, "" if entity is not None and len(resolved.candidates) < 2 else kind)
+        return Name(shift + item.start, shift + item.end, shift + item.core_end, raw, key, kind, product is not None and entity is None)
+
+
+def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:
+    """Event and topic names that a sentence brings itself: code spans, `OrderPlaced` event, order.created."""
+    found: list[Name] = []
+
+    def free(first: int, last: int) -> bool:
+        return all(last <= n.start or first >= n.end for n in (*taken, *found))
+
+    for first, last in flat.code:
+        name = flat.text[first:last].strip()
+        if start <= first < end and _CODE_EVENT.fullmatch(name) and not _FILE.search(name) and free(first, last) and not name.isupper():
+            found.append(_brought(first, last, name))
+    for match in _EVENT.finditer(flat.text, start, end):
+        name = next(g for g in match.groups() if g)
+        if free(*match.span()) and not _FILE.search(name) and name.count(".") < 6:
+            found.append(_brought(match.start(), match.end(), name))
+    return found
+
+
+def _brought(start: int, end: int, name: str) -> Name:
+    return Name(start, end, end, RawName(name, NodeKind.TOPIC.value), f"topic:{name.casefold()}", NodeKind.TOPIC.value, brought=True)
+
+
+@lru_cache(maxsize=16)
+def names_of(registry: Registry) -> Names:
+    """The index of a registry, made once (registries are immutable)."""
+    return Names(registry)

@@ -1,0 +1,329 @@
+"""English sentences: verb frames, passives, relative clauses, noun phrases like "calls from A to B". Pure.
+
+Rules: `<prefix>.active`, `.passive`, `.implicit` (the subject is the section's), `.pronoun`, `.part` (a handler of the section's
+service), `.relative`, `.noun`, `.via` (the two halves of "through T").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from designed.extractors import lexicon_en as lexicon
+from designed.extractors.clauses_en import Predicate, Subject, predicates
+from designed.extractors.flat import Flat
+from designed.extractors.items import Item, items
+from designed.extractors.modality import english
+from designed.extractors.names import Name, brought
+from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
+from nexus.model.claim import Modality
+from nexus.model.service import NodeKind
+
+# A cheap look before a sentence is taken apart.
+HINT = re.compile(
+    "|".join(sorted({re.escape(form[:-1] if form.endswith("e") else form) for form, kind in ((l, "") for l in lexicon.FRAMES)} | {r"sen[dt]", "wr[io]t", r"got\b", "quer(?:y|ies|ied)", r"prox(?:y|ies)", r"traffic", r"address", r"host", r"\burl", r"endpoint", r"port\b", r"kept", r"relie", "connection", r"client", "integrat"})),
+    re.IGNORECASE,
+)
+_MESSAGING = re.compile(r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv", re.IGNORECASE)
+_NOUNS = re.compile(r"\b(?:calls?|requests?|quer(?:y|ies)|traffic|connections?|invocations?|lookups?|RPCs?)\b", re.IGNORECASE)
+_FROM_TO = re.compile(r"^[^.;:]{0,60}?\bfrom\b")
+_PROXY = re.compile(r"\b(?:reverse prox(?:y|ies)|prox(?:y|ies)|load balancer|gateway|facade|front ?door|entry ?point|ingress|wrapper|client)\s+(?:for|to|of|in front of|around)\b", re.IGNORECASE)
+_CONNECT = re.compile(r"\bconnects?\b")
+_ONLY_BEFORE = re.compile(r"(?:^|[\s(])only\s+(?:the\s+|a\s+)?[`*]*$", re.IGNORECASE)
+_ONLY_ONE = re.compile(r"\bthe only (?:service|component|one|caller|client|system|consumer|application)\s+(?:that|which|allowed to|permitted to|to|who)\b", re.IGNORECASE)
+_ONLY_VIA = re.compile(r"\b(?:only|exclusively|solely|must (?:always )?(?:go|pass|be routed|be made|be sent))\b", re.IGNORECASE)
+_PROTOCOL = re.compile(r"\b(?:over|via|using|by|through|with|an?|the)\s+(?:\w+\s)?(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|SOAP|Thrift|SMTP|UDP|Feign|OpenFeign)\b|\b(HTTPS?|REST|gRPC|GraphQL)\s+(?:calls?|requests?|API)\b", re.IGNORECASE)
+_OPERATION = re.compile(r"^(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+/\S*|/[\w{}/:.-]+|[A-Z]\w+(?:Service)?[./][A-Z]\w+)$")
+
+
+def english_statements(flat: Flat, start: int, end: int, names: Sequence[Name], context: Context) -> tuple[list[Statement], Name | None]:
+    """Statements of the sentence [start, end), and its single subject, for the pronouns of the next."""
+    text = flat.text[start:end]
+    inside = [n for n in names if start <= n.start < end]
+    if _MESSAGING.search(text):
+        inside = sorted([*inside, *brought(flat, start, end, inside)], key=lambda n: n.start)
+    parts = items(flat.text, start, end, inside, flat.code)
+    made: list[Statement] = []
+    found = predicates(parts)
+    only_one = _ONLY_ONE.search(text)
+    for index, predicate in enumerate(found):
+        stop = found[index + 1].index if index + 1 < len(found) else len(parts)
+        made += _predicate(flat, start, end, parts, predicate, stop, context, only_one is not None)
+    made += _nouns(flat, start, end, parts, inside, context, made)
+    subjects = {n.key: n for p in found for n in p.subject.names if p.subject.how == "named" and not p.passive} or {
+        n.key: n for p in found for n in p.subject.names if p.subject.how == "named"
+    }
+    single = next(iter(subjects.values())) if len(subjects) == 1 else None
+    return made, single
+
+
+def _predicate(
+    flat: Flat, start: int, end: int, parts: Sequence[Item], predicate: Predicate, stop: int, context: Context, only_one: bool
+) -> Iterator[Statement]:
+    frame = lexicon.FRAMES[predicate.lemma]
+    verb = parts[predicate.index]
+    subject = _subject_names(predicate.subject, context, predicate)
+    clause = _clause_text(flat, parts, predicate, stop, start, end)
+    negated = _negated(parts, predicate)
+    modality = _modality(flat, start, end, verb.start, clause, negated, context)
+    if predicate.passive:
+        yield from _passive(flat, parts, predicate, frame, subject, modality, context)
+        return
+    if not subject:
+        return
+    arguments = [(slot, _pronoun(name, context)) for slot, name in predicate.arguments]
+    pairs: list[tuple[str, Name]] = []
+    for slot, name in arguments:
+        if name is None:
+            continue
+        code = frame.get(slot, "")
+        if predicate.asynchronous and code == "R" and predicate.lemma in ("consume", "receive"):
+            code = "S"
+        if slot == "" and code == "C" and not name.passive and not name.product and _modifies(flat.text, name) and predicate.lemma in ("use", "leverage", "utilize", "access", "request", "ask"):
+            continue
+        relation = relation_of(code, name.kind, brought=name.brought, asynchronous=predicate.asynchronous or "event" in clause.casefold())
+        if relation:
+            pairs.append((relation, name))
+    through = [name for slot, name in arguments if name is not None and slot in ("through", "via", "over", "using") and frame.get(slot, "") == "" and name not in [n for _, n in pairs]]
+    pairs = _named_topics(pairs)
+    exclusive, gateway = "", ""
+    before = flat.text[start : verb.start]
+    if only_one or (predicate.subject.names and _ONLY_BEFORE.search(flat.text[start : predicate.subject.names[0].start])) :
+        exclusive = "only_by"
+    elif through and _ONLY_VIA.search(flat.text[verb.start : through[0].start] or before):
+        exclusive, gateway = "only_via", through[0].raw.name
+    for source in subject:
+        for relation, target in pairs:
+            rule = f"{context.rule}.{_rule(predicate, source, context)}"
+            if through and not exclusive and relation == CALLS:
+                yield from _halves(source, target, through, rule, verb.start, modality, context)
+                continue
+            yield Statement(
+                relation, source.raw, source.key, target.raw, target.key, rule, verb.start, Modality.EXCLUSIVE if exclusive and modality is not Modality.FORBIDDEN else modality,
+                gateway=gateway, exclusivity=exclusive,
+            )
+
+
+def _halves(source: Name, target: Name, through: Sequence[Name], rule: str, verb: int, modality: Modality, context: Context) -> Iterator[Statement]:
+    """ "A calls B through T": A depends on T, and T on B; through a broker, one publishes and the other subscribes."""
+    rule = f"{context.rule}.via"
+    for middle in through:
+        if middle.topic:
+            yield Statement(PUBLISHES, source.raw, source.key, middle.raw, middle.key, rule, verb, modality)
+            if not target.passive:
+                yield Statement(SUBSCRIBES, target.raw, target.key, middle.raw, middle.key, rule, verb, modality, drawn="reversed")
+        else:
+            yield Statement(CALLS, source.raw, source.key, middle.raw, middle.key, rule, verb, modality)
+            yield Statement(CALLS, middle.raw, middle.key, target.raw, target.key, rule, verb, modality)
+
+
+def _passive(
+    flat: Flat, parts: Sequence[Item], predicate: Predicate, frame: dict[str, str], subject: list[Name], modality: Modality, context: Context
+) -> Iterator[Statement]:
+    verb = parts[predicate.index]
+    arguments = [(slot, _pronoun(name, context)) for slot, name in predicate.arguments]
+    agents = [name for slot, name in arguments if name is not None and slot == "by"]
+    rule = f"{context.rule}.passive"
+    only = any(i.word in ("only", "exclusively", "solely") for i in parts[max(predicate.clause, predicate.index - 4) : predicate.index + 2])
+    themes = subject if predicate.subject.how in ("named", "implicit") and not predicate.reduced else []
+    if predicate.reduced and predicate.index and parts[predicate.index - 1].kind == "name" and parts[predicate.index - 1].name is not None:
+        before = parts[predicate.index - 1].name
+        themes = [before] if before is not None else []
+    opened_when = predicate.index > 0 and parts[predicate.index - 1].kind == "sub"
+    if opened_when or (predicate.lemma in ("call", "invoke") and any(slot == "from" for slot, _ in arguments)):
+        # "when requested from Checkout", "is called from Shipping".
+        if predicate.lemma in ("call", "invoke", "request", "query", "use", "contact"):
+            agents += [name for slot, name in arguments if name is not None and slot == "from"]
+            themes = themes or _implicit(context)
+    direct = frame.get("", "")
+    if agents:
+        for theme in themes:
+            for agent in agents:
+                if predicate.lemma in lexicon.TRIGGERS and agent.topic:
+                    yield Statement(SUBSCRIBES, theme.raw, theme.key, agent.raw, agent.key, rule, verb.start, modality, drawn="reversed")
+                elif predicate.lemma in lexicon.BY_CALLED:
+                    if not agent.topic:
+                        yield Statement(CALLS, theme.raw, theme.key, agent.raw, agent.key, rule, verb.start, modality)
+                elif not agent.passive:
+                    relation = relation_of(direct or ("C" if predicate.lemma == "expose" else ""), theme.kind, brought=theme.brought)
+                    if relation:
+                        yield Statement(
+                            relation, agent.raw, agent.key, theme.raw, theme.key, rule, verb.start, Modality.EXCLUSIVE if only and modality is not Modality.FORBIDDEN else modality,
+                            drawn="reversed", exclusivity="only_by" if only else "",
+                        )
+    if predicate.lemma in lexicon.WAYS_IN:
+        ways = [name for slot, name in arguments if name is not None and slot in ("through", "via", "behind") and not name.passive]
+        for theme in themes if not agents else []:
+            for way in ways:
+                if theme.kind != NodeKind.TOPIC and theme.key != way.key:
+                    yield Statement(
+                        CALLS, way.raw, way.key, theme.raw, theme.key, rule, verb.start, Modality.EXCLUSIVE if only and modality is not Modality.FORBIDDEN else modality,
+                        drawn="reversed", gateway=way.raw.name if only else "", exclusivity="only_via" if only else "",
+                    )
+        if ways:
+            return
+    # "orders are stored in Redis", "events are published to Kafka by A": the agent does what the active would say.
+    doers = [a for a in agents if not a.passive] or (_doers(predicate, subject, context) if not agents else [])
+    pairs: list[tuple[str, Name]] = []
+    for slot, name in arguments:
+        if name is None or slot in ("", "by") or name in agents:
+            continue
+        relation = relation_of(frame.get(slot, ""), name.kind, brought=name.brought, asynchronous=True)
+        if relation:
+            pairs.append((relation, name))
+    for doer in doers:
+        for relation, target in _named_topics(pairs):
+            if doer.key != target.key:
+                yield Statement(relation, doer.raw, doer.key, target.raw, target.key, rule, verb.start, modality)
+
+
+def _doers(predicate: Predicate, subject: list[Name], context: Context) -> list[Name]:
+    """Who does it, where no agent is named: for a reduced clause whoever the sentence is about, else the section's service."""
+    if predicate.reduced:
+        return [s for s in subject if not s.passive]
+    if predicate.subject.how == "named" and any(not n.passive for n in predicate.subject.names):
+        return []
+    return [s for s in _implicit(context) if not s.passive]
+
+
+def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> list[Name]:
+    if subject.how == "named":
+        return [n for n in subject.names if predicate.passive or not n.passive]
+    if subject.how == "implicit":
+        return [context.previous] if context.previous is not None and not context.fragment and not context.previous.passive else _implicit(context)
+    return _implicit(context) if subject.how == "part" else []
+
+
+def _implicit(context: Context) -> list[Name]:
+    if context.subject is None:
+        return []
+    return [Name(-1, -1, -1, context.subject, context.subject_key, context.subject.kind_hint)]
+
+
+def _pronoun(name: Name | None, context: Context) -> Name | None:
+    """ "can call it": the thing that the section is about."""
+    if name is not None:
+        return name
+    implicit = _implicit(context)
+    return implicit[0] if implicit and context.previous is None else None
+
+
+def _rule(predicate: Predicate, source: Name, context: Context) -> str:
+    if predicate.subject.how == "part":
+        return "part"
+    if source.start < 0:
+        return "implicit"
+    if predicate.subject.how == "implicit":
+        return "pronoun"
+    return "relative" if predicate.relative else "active"
+
+
+def _named_topics(pairs: list[tuple[str, Name]]) -> list[tuple[str, Name]]:
+    """Where a topic is named, the broker that carries it is not the target."""
+    named = any(name.topic and not name.product for _, name in pairs)
+    return [(relation, name) for relation, name in pairs if not (named and name.topic and name.product)]
+
+
+def _modifies(text: str, name: Name) -> bool:
+    """Whether a noun follows that the name only describes: "order data"."""
+    following = re.match(r"[`*_\])]*\s+([a-z][\w-]*)", text[name.end : name.end + 30])
+    if following is None or name.end > name.core:
+        return False
+    word = following[1]
+    known = word in lexicon.PREPOSITIONS | lexicon.SUBORDINATORS | lexicon.MODALS | lexicon.BE | lexicon.RELATIVES | lexicon.ADVERBS or word in ("and", "or", "but", "then", "as")
+    return not known and not word.endswith("ly")
+
+
+def _negated(parts: Sequence[Item], predicate: Predicate) -> bool:
+    position = predicate.index - 1
+    while position >= predicate.clause and parts[position].kind in ("adv", "modal", "be", "neg"):
+        if parts[position].kind == "neg":
+            return True
+        position -= 1
+    if position >= predicate.clause and parts[position].word == "to" and position and parts[position - 1].kind == "neg":
+        return True
+    return position >= predicate.clause and parts[position].word == "without"
+
+
+def _clause_text(flat: Flat, parts: Sequence[Item], predicate: Predicate, stop: int, start: int, end: int) -> str:
+    first = parts[predicate.clause].start if predicate.clause < len(parts) else start
+    before = [p for p in range(predicate.clause, predicate.index) if parts[p].kind == "verb"]
+    if before:
+        first = parts[before[-1]].end
+    last = parts[stop].start if stop < len(parts) else end
+    return flat.text[first:last]
+
+
+def _modality(flat: Flat, start: int, end: int, verb: int, clause: str, negated: bool, context: Context) -> Modality:
+    if any(first <= verb < last for first, last in flat.struck):
+        return Modality.DEPRECATED
+    found = english(flat.text[start:end], clause, negated=negated)
+    return context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
+
+
+def _nouns(
+    flat: Flat, start: int, end: int, parts: Sequence[Item], names: Sequence[Name], context: Context, made: Sequence[Statement]
+) -> Iterator[Statement]:
+    """Relations that nouns carry: "requests from A to B", "outbound calls to B", "a reverse proxy for A and B"."""
+    text = flat.text[start:end]
+    modality = _modality(flat, start, end, start, text, negated=False, context=context)
+    if modality is Modality.FORBIDDEN and not re.search(r"\bno\b", text):
+        return
+    for match in _NOUNS.finditer(text):
+        at = start + match.start()
+        index = next((i for i, p in enumerate(parts) if p.start <= at < p.end), None)
+        if index is None or parts[index].kind == "verb":
+            continue
+        sides: dict[str, list[Name]] = {"from": [], "to": [], "between": []}
+        slot = ""
+        for part in parts[index + 1 :]:
+            if part.kind in ("stop", "rel", "sub", "be", "modal") or (part.kind == "verb" and part.form != "ed"):
+                break
+            if part.kind == "prep" and part.word != "of":
+                slot = part.word
+            elif part.kind == "name" and part.name is not None and slot in sides:
+                sides[slot].append(part.name)
+        sources = [n for n in sides["from"] if not n.passive]
+        if sides["to"] and sources:
+            for source in sources:
+                yield from (_noun(source, target, at, modality, context) for target in sides["to"] if not target.topic)
+        elif sides["to"] and not sides["from"] and not made:
+            subject = _noun_subject(parts, index, context)
+            yield from (_noun(s, target, at, modality, context) for s in subject for target in sides["to"] if not target.topic and s.key != target.key)
+    for match in _PROXY.finditer(text):
+        at = start + match.end()
+        index = next((i for i, p in enumerate(parts) if p.start >= at), len(parts))
+        sources = [n for n in _noun_subject(parts, index, context) if not n.passive]
+        for part in parts[index:]:
+            if part.kind in ("stop", "rel", "sub", "be", "modal", "verb"):
+                break
+            if part.kind == "name" and part.name is not None and not part.name.topic:
+                yield from (_noun(source, part.name, at, modality, context) for source in sources if source.key != part.name.key)
+
+
+def _noun(source: Name, target: Name, at: int, modality: Modality, context: Context) -> Statement:
+    return Statement(CALLS, source.raw, source.key, target.raw, target.key, f"{context.rule}.noun", at, modality)
+
+
+def _noun_subject(parts: Sequence[Item], index: int, context: Context) -> list[Name]:
+    """The named subject of the sentence, else the section's service."""
+    for part in parts[:index]:
+        if part.kind == "name" and part.name is not None:
+            return [part.name]
+        if part.kind in ("verb", "be", "modal", "pron"):
+            break
+        if part.kind == "word" and not part.code and part.word not in lexicon.SELVES and part.word not in lexicon.PARTS and not _NOUNS.fullmatch(part.word):
+            break
+    return _implicit(context)
+
+
+def protocol(text: str) -> str:
+    """The protocol that a sentence names, "" for none or several."""
+    found = {lexicon.PROTOCOLS.get((m[1] or m[2]).casefold(), "") for m in _PROTOCOL.finditer(text)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def operation(flat: Flat, start: int, end: int) -> str:
+    """The operation in the sentence's code spans, "" for none or several."""
+    found = {flat.text[a:b].strip() for a, b in flat.code if start <= a < end and _OPERATION.match(flat.text[a:b].strip())}
+    return found.pop() if len(found) == 1 else ""

@@ -1,0 +1,209 @@
+"""Tables: dependency tables (from, to), event tables (topic, producer, consumer), a service a row, key and value under a service. Pure.
+
+Rules: `table.pair`, `table.event`, `table.role` (a column or key such as "Depends on"), `table.route`, `table.address`, and
+`table_en.*` / `table_ko.*` for sentences in cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from designed.extractors.blocks import Block, Document
+from designed.extractors.entries import entries
+from designed.extractors.flat import Flat, flatten, sentences
+from designed.extractors.lists import address_statements
+from designed.extractors.names import Name, Names
+from designed.extractors.prose_en import english_statements
+from designed.extractors.prose_ko import korean_statements
+from designed.extractors.roles import CONSUMER, PRODUCER, PROTOCOL, ROUTE, SERVICE, SOURCE, TARGET, TOPIC, Role, role_of
+from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement
+from designed.reader import RawClaim
+from nexus.model.claim import Modality
+from nexus.model.edge import Relation
+from nexus.model.names import HANGUL_WORD
+from nexus.model.service import NodeKind
+
+Make = Callable[..., RawClaim]
+_SENTENCE_COLUMN = re.compile(r"descriptions?|details?|purpose|responsibilit(?:y|ies)|notes?|role|remarks?|summary|what it does|comment|설명|역할|책임|비고|기능|내용|용도|상세", re.IGNORECASE)
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_ASYNC = re.compile(r"kafka|event|async|message|queue|topic|amqp|rabbit|pub/?sub|이벤트|비동기|메시지", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    heads: tuple[str, ...]
+    source: int | None
+    target: int | None
+    topic: int | None
+    producer: int | None
+    consumer: int | None
+    service: int | None
+    route: int | None
+    protocol: int | None
+    roles: tuple[tuple[int, Role], ...]
+
+
+def table_statements(document: Document, block: Block, names: Names, context: Context, make: Make) -> Iterator[RawClaim]:
+    """Claims of a table, each quoting its row."""
+    if not block.rows:
+        return
+    heads = tuple(flatten(document.text, c.start, c.end).text.strip(" *_`") for c in block.rows[0])
+    columns = _columns(heads)
+    for row in block.rows[1:]:
+        if len(row) < 2:
+            continue
+        flat = flatten(document.text, row[0].start, row[-1].end)
+        spans = _spans(flat, row)
+        found = names.find(flat)
+        planned = heading(flat, columns, context)
+        for statement, start, end in _row(flat, spans, found, columns, context):
+            if planned is not None and statement.modality is Modality.ASSERTED:
+                statement.modality = planned
+            yield make(document.lines, flat, start, end, statement, context)
+
+
+def heading(flat: Flat, columns: _Columns, context: Context) -> Modality | None:
+    """Modality that a row states in a cell of its own ("planned", "deprecated", 예정), else the headings'."""
+    for match in re.finditer(r"(?:^|\|)\s*(planned|deprecated|future|removed|legacy|예정|계획|폐기|todo)\s*(?=\||$)", flat.text, re.IGNORECASE):
+        word = match[1].casefold()
+        return Modality.DEPRECATED if word in ("deprecated", "legacy", "폐기") else Modality.HISTORICAL if word == "removed" else Modality.PLANNED
+    return context.heading
+
+
+def _columns(heads: Sequence[str]) -> _Columns:
+    def first(pattern: re.Pattern[str], *not_these: int | None) -> int | None:
+        return next((i for i, h in enumerate(heads) if pattern.fullmatch(h) and i not in not_these), None)
+
+    producer, consumer, topic = first(PRODUCER), first(CONSUMER), first(TOPIC)
+    source = first(SOURCE)
+    target = first(TARGET, source)
+    service = first(SERVICE, source, target)
+    return _Columns(
+        tuple(heads), source, target, topic, producer, consumer, service, first(ROUTE), first(PROTOCOL),
+        tuple((i, role) for i, h in enumerate(heads) if i > 0 and (role := role_of(h)) is not None and i not in (source, target, topic, producer, consumer, service)),
+    )
+
+
+def _spans(flat: Flat, row: Sequence[object]) -> list[tuple[int, int]]:
+    """Cells as [start, end) of the row's flat text."""
+    spans = []
+    for cell in row:
+        start = next((s + max(0, cell.start - o) for s, o, n in _pieces(flat) if o + n > cell.start), len(flat.text))  # type: ignore[attr-defined]
+        end = max((s + min(n, cell.end - o) for s, o, n in _pieces(flat) if o < cell.end), default=start)  # type: ignore[attr-defined]
+        spans.append((start, max(start, end)))
+    return spans
+
+
+def _pieces(flat: Flat) -> Iterator[tuple[int, int, int]]:
+    bounds = (*flat.starts[1:], len(flat.text))
+    for start, source, stop in zip(flat.starts, flat.sources, bounds, strict=True):
+        yield start, source, stop - start
+
+
+def _row(
+    flat: Flat, spans: list[tuple[int, int]], found: list[Name], columns: _Columns, context: Context
+) -> Iterator[tuple[Statement, int, int]]:
+    whole = (0, len(flat.text))
+
+    def cell(index: int | None, *, topics: bool = False, open_names: bool = True) -> list[Name]:
+        return entries(flat, *spans[index], found, topics=topics, open_names=open_names) if index is not None and index < len(spans) else []
+
+    text = flat.text[slice(*spans[columns.protocol])] if columns.protocol is not None and columns.protocol < len(spans) else ""
+    if columns.topic is not None and (columns.producer is not None or columns.consumer is not None):
+        for topic in cell(columns.topic, topics=True):
+            for producer in cell(columns.producer):
+                yield _statement(PUBLISHES, producer, topic, "table.event"), *whole
+            for consumer in cell(columns.consumer):
+                yield _statement(SUBSCRIBES, consumer, topic, "table.event"), *whole
+        return
+    if columns.source is not None and columns.target is not None:
+        for source in cell(columns.source):
+            for target in cell(columns.target):
+                if source.kind == NodeKind.TOPIC and not target.passive:
+                    yield _statement(SUBSCRIBES, target, source, "table.pair", drawn="reversed"), *whole
+                elif not source.passive:
+                    relation = PUBLISHES if target.topic or (_ASYNC.search(text) and not target.passive and "grpc" not in text.casefold()) else CALLS
+                    yield _statement(relation, source, target, "table.pair", operation=text), *whole
+        return
+    row_subject = next((n for n in cell(columns.service, open_names=False) if not n.passive), None)
+    subject = row_subject or _context_name(context)
+    if row_subject is None and columns.service is not None and not cell(columns.service, open_names=False):
+        subject = next(iter(cell(columns.service)), None) if columns.service == 0 else None
+    if columns.route is not None and columns.service is not None and columns.route != columns.service and context.subject is not None and re.search(r"gateway|proxy|게이트웨이|ingress|router", context.subject.name, re.IGNORECASE):
+        for target in cell(columns.service):
+            if target.key != context.subject_key:
+                yield _statement(CALLS, _context_name(context), target, "table.route"), *whole
+        return
+    if subject is None:
+        return
+    done = False
+    for index, role in columns.roles:
+        if columns.service is None and context.subject is None:
+            continue
+        yield from ((s, *whole) for s in role_statements(subject, cell(index, topics=role[0] != CALLS), role, "table.role"))
+        done = True
+    if not done and columns.service is None and len(spans) >= 2 and (role := role_of(flat.text[slice(*spans[0])])) is not None:
+        yield from ((s, *whole) for s in role_statements(subject, cell(1, topics=role[0] != CALLS), role, "table.role"))
+        return
+    yield from _sentences(flat, spans, found, columns, replace(context, subject=subject.raw, subject_key=subject.key, fragment=True, previous=None))
+
+
+def _sentences(
+    flat: Flat, spans: list[tuple[int, int]], found: list[Name], columns: _Columns, context: Context
+) -> Iterator[tuple[Statement, int, int]]:
+    variable = _VARIABLE.search(flat.text, *spans[0]) is not None
+    for index, (start, end) in enumerate(spans):
+        if index == 0 or index == columns.service:
+            continue
+        if variable:
+            yield from ((s, 0, len(flat.text)) for s in address_statements(flat, start, end, found, context, "table.address"))
+        if end - start < 8 or variable and not _SENTENCE_COLUMN.fullmatch(columns.heads[index] if index < len(columns.heads) else ""):
+            continue
+        inner = _slice(flat, start, end)
+        for first, last in sentences(inner):
+            korean = HANGUL_WORD.search(inner.text, first, last) is not None
+            names = [replace_span(n, start) for n in found if start <= n.start < end]
+            here = replace(context, rule="table_ko" if korean else "table_en")
+            statements, _ = (korean_statements if korean else english_statements)(inner, first, last, names, here)
+            for statement in statements:
+                statement.verb += start
+                yield statement, start + first, start + last
+
+
+def _slice(flat: Flat, start: int, end: int) -> Flat:
+    def cut(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        return tuple((max(a, start) - start, min(b, end) - start) for a, b in spans if a < end and b > start)
+
+    return Flat(flat.text[start:end], (0,), (0,), cut(flat.code), cut(flat.links), cut(flat.struck))
+
+
+def replace_span(name: Name, shift: int) -> Name:
+    """The same name in a text that begins at `shift`."""
+    return Name(name.start - shift, name.end - shift, name.core - shift, name.raw, name.key, name.kind, name.product, name.brought)
+
+
+def role_statements(subject: Name, things: Sequence[Name], role: Role, rule: str) -> Iterator[Statement]:
+    """Each entry in its role to the subject."""
+    relation, turned = role
+    for thing in things:
+        source, target = (thing, subject) if turned else (subject, thing)
+        if source.passive or (relation == CALLS and target.topic and not target.product):
+            continue
+        if relation == CALLS and target.topic:
+            continue
+        if source.key != target.key:
+            yield _statement(relation, source, target, rule, drawn="reversed" if turned else "")
+
+
+def _context_name(context: Context) -> Name | None:
+    if context.subject is None:
+        return None
+    return Name(-1, -1, -1, context.subject, context.subject_key, context.subject.kind_hint)
+
+
+def _statement(relation: str, source: Name | None, target: Name, rule: str, drawn: str = "", operation: str = "") -> Statement:
+    assert source is not None
+    attributes = {"stated_protocol": operation.strip()} if operation.strip() else {}
+    return Statement(Relation(relation).value, source.raw, source.key, target.raw, target.key, rule, 0, drawn=drawn, attributes=attributes)
