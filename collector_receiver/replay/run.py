@@ -12,7 +12,7 @@ from collector_receiver.replay import documents, formats, protobuf
 from collector_receiver.replay.pack import requests
 from collector_receiver.replay.problems import Problems
 from collector_receiver.replay.send import Sender, deliver
-from nexus.errors import InputError, MalformedSpans, NotFound, TooLarge
+from nexus.errors import DependencyError, InputError, MalformedSpans, NotFound, TooLarge
 
 _CSV_COLUMNS = 3
 
@@ -46,12 +46,14 @@ def expand(paths: Sequence[Path]) -> list[Path]:
     return out
 
 
-def replay(path: Path, sender: Sender, *, retry_for_s: float, progress: Callable[[int], None] = lambda _: None) -> FileReport:
-    """Send one file. `progress(spans)` after each request. SourceUnavailable where the receiver does not take it.
+def replay(
+    path: Path, sender: Sender, *, retry_for_s: float, progress: Callable[[int], None] = lambda _: None, report: FileReport | None = None
+) -> FileReport:
+    """Send one file. `progress(spans)` after each request. SourceUnavailable where the receiver does not take it (`report` then says how far it got).
 
     A file of no known format is a report with `error`, not an exception.
     """
-    report = FileReport(str(path))
+    report = report or FileReport(str(path))
     try:
         for request in requests(_resources(path, report)):
             report.spans += request.spans
@@ -60,6 +62,9 @@ def replay(path: Path, sender: Sender, *, retry_for_s: float, progress: Callable
             progress(request.spans)
     except InputError as error:
         report.error = str(error)
+    except DependencyError as error:
+        report.error = str(error)
+        raise
     if not report.spans and not report.error:
         report.error = _nothing(report)
     return report

@@ -21,7 +21,7 @@ from nexus.errors import BadQuestion
 _COUNTS = ("spans", "accepted", "rejected", "requests", "retries")
 
 
-def COMMAND(  # noqa: N802, PLR0917  # the plugin constant of a command file
+def COMMAND(  # noqa: N802  # the plugin constant of a command file
     files: Annotated[list[Path], typer.Argument(help="Files or folders: OTLP (protobuf, JSON, JSON lines), Jaeger JSON, Zipkin v1 and v2 JSON; gzip too.")],
     to: Annotated[str | None, typer.Option(help="Receiver: HOST:PORT (gRPC) or URL (http, https, grpc, grpcs). Default: NEXUS_OTLP__GRPC.")] = None,
     header: Annotated[list[str] | None, typer.Option(help="NAME=VALUE sent with each request (repeatable).", show_default=False)] = None,
@@ -53,7 +53,8 @@ def COMMAND(  # noqa: N802, PLR0917  # the plugin constant of a command file
 
             for path in paths:
                 bar.update(task, description=path.name)
-                reports.append(replay(path, sender, retry_for_s=retry_for, progress=advance))
+                reports.append(FileReport(str(path)))
+                replay(path, sender, retry_for_s=retry_for, progress=advance, report=reports[-1])
                 bar.advance(task)
     finally:
         sender.close()
@@ -89,7 +90,7 @@ def _print(reports: list[FileReport], *, as_json: bool) -> None:
         return
     for report in reports:
         if report.error:
-            print(f"{report.path}: not taken: {report.error}", file=sys.stderr)
+            print(f"{report.path}: {f'{report.accepted} spans accepted, then: ' if report.accepted else 'not taken: '}{report.error}", file=sys.stderr)
             continue
         notes = [f"{report.rejected} rejected ({report.messages.text()})"] if report.rejected else []
         notes += [f"not converted: {report.skipped.text()}"] if report.skipped.counts else []
