@@ -78,9 +78,9 @@ _PUBLIC = DocumentRef("d-public", "Public overview", "docs/public/overview.md", 
 
 def _claim(
     source: str, relation: str, target: str, document: DocumentRef, line: int, quote: str, level: Classification = Classification.INTERNAL,
-    modality: Modality = Modality.ASSERTED, via: Via = Via(),
+    modality: Modality = Modality.ASSERTED,
 ) -> Claim:
-    return Claim(relation, source, target, _node(source).kind, _node(target).kind, document, (line, line), (1, len(quote)), quote, "markdown", "prose", 0.95, modality, via,
+    return Claim(relation, source, target, _node(source).kind, _node(target).kind, document, (line, line), (1, len(quote)), quote, "markdown", "prose", 0.95, modality, Via(),
                  classification=level)
 
 
