@@ -18,6 +18,7 @@ from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
+from collector_receiver.replay.opentracing import meanings
 from collector_receiver.replay.problems import Problems
 from collector_receiver.replay.values import SHAPE_ERRORS, SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, any_id, key_values, reason, whole
 
@@ -81,7 +82,7 @@ def _span(span: dict[str, Any], tags: dict[str, Any]) -> Span:
         trace_id=trace_id, span_id=any_id(_either(span, "spanID", "spanId"), SPAN_ID_BYTES, "spanID"), parent_span_id=parent, links=links,
         name=str(span.get("operationName", "")), kind=KINDS.get(str(tags.get("span.kind", "")).lower(), Span.SPAN_KIND_UNSPECIFIED),
         trace_state=str(tags.get("w3c.tracestate", "")), start_time_unix_nano=start, end_time_unix_nano=start + _duration_ns(span.get("duration")),
-        attributes=key_values(tags.items()), events=[_event(log) for log in span.get("logs") or []], status=_status(tags),
+        attributes=key_values((meanings(tags) | tags).items()), events=[_event(log) for log in span.get("logs") or []], status=_status(tags),
     )
 
 

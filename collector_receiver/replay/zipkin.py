@@ -13,6 +13,7 @@ from typing import Any
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
+from collector_receiver.replay.opentracing import meanings
 from collector_receiver.replay.problems import Problems
 from collector_receiver.replay.values import SHAPE_ERRORS, SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, hex_id, key_values, reason, whole
 
@@ -87,7 +88,7 @@ def _span(half: Half) -> Span:
         parent_span_id=hex_id(half.parent_id, SPAN_ID_BYTES, "parentId") if half.parent_id else b"",
         name=half.name, kind=KINDS.get(half.kind, Span.SPAN_KIND_INTERNAL if "lc" in tags else Span.SPAN_KIND_UNSPECIFIED),
         start_time_unix_nano=half.start_us * 1000, end_time_unix_nano=(half.start_us + half.duration_us) * 1000,
-        attributes=key_values((_meaning(half, tags) | tags).items()), status=_status(tags),
+        attributes=key_values((meanings(tags) | _meaning(half, tags) | tags).items()), status=_status(tags),
         events=[Span.Event(time_unix_nano=max(0, time) * 1000, name=value) for time, value in half.annotations],
     )
 
@@ -101,8 +102,6 @@ def _meaning(half: Half, tags: dict[str, Any]) -> dict[str, Any]:
             out[f"{prefix}.address"] = str(address)
         if end.get("port"):
             out[f"{prefix}.port"] = whole(end["port"], "a port")
-    if "http.path" in tags:
-        out["url.path"] = str(tags["http.path"])
     peer = str(half.remote.get("serviceName") or "")
     if half.kind in {"PRODUCER", "CONSUMER"}:
         # The remote endpoint of messaging spans is the broker.

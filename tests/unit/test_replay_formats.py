@@ -191,6 +191,17 @@ def test_jaeger_domain_and_elasticsearch_documents(tmp_path: Path) -> None:
         assert (got.status.code, attributes(got.attributes)) == (0, {"error": False, "f": 72.5})
 
 
+def test_opentracing_tags_get_todays_names_beside_them(tmp_path: Path) -> None:
+    tags = {"span.kind": "client", "db.type": "redis", "db.instance": "0", "peer.hostname": "cache", "peer.ipv4": 167772161, "message_bus.destination": "t"}
+    listed = [{"key": key, "type": "int64" if isinstance(value, int) else "string", "value": value} for key, value in tags.items()]
+    _, [(_, got)] = take(tmp_path, {"spans": [jaeger_span(tags=listed, process={"serviceName": "x"})]})
+    assert attributes(got.attributes) == tags | {
+        "db.system.name": "redis", "db.namespace": "0", "server.address": "cache", "network.peer.address": "10.0.0.1", "messaging.destination.name": "t",
+    }
+    _, [(_, sql)] = take(tmp_path, [zipkin(kind="CLIENT", remoteEndpoint={"serviceName": "app_db"}, tags={"sql.query": "select 1"})])
+    assert attributes(sql.attributes) == {"peer.service": "app_db", "db.system.name": "other_sql", "sql.query": "select 1"}
+
+
 def zipkin(**span: object) -> dict[str, object]:
     return {"traceId": TRACE[16:], "id": "1", "name": "get", "timestamp": 1_700_000_000_000_000, "duration": 10, "localEndpoint": {"serviceName": "a"}} | span
 
