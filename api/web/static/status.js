@@ -1,0 +1,43 @@
+// Status: sources with their gaps, data quality with what to fix, parts of the service.
+import {facts, h} from "/static/dom.js";
+import {get} from "/static/api.js";
+import {t} from "/static/i18n.js";
+import {environment} from "/static/app.js";
+import {number, percent, time} from "/static/format.js";
+
+export async function render(root) {
+  const [status, body] = await Promise.all([get("/status"), get("/services", {environment: environment()}).catch(() => ({services: []}))]);
+  root.replaceChildren(h("h1", {}, t("status")), h("p", {class: "muted"}, `Nexus ${status.version} · PostgreSQL ${status.database?.server_version ?? "–"} · ${time(status.now)}`),
+    sources(status.sources ?? []), quality(body.services), everything(status));
+}
+
+function sources(rows) {
+  return h("section", {class: "card"}, h("h2", {}, t("sources")), rows.length === 0 && h("p", {class: "muted"}, t("no_gaps")), rows.map((source) => h("div", {},
+    h("h3", {}, `${source.name} `, h("span", {class: `tag ${source.state === "ok" ? "confirmed" : source.state === "failing" ? "conflict" : "doc_only"}`}, source.state)),
+    source.reason && h("div", {class: "notice warn"}, source.reason), facts([[t("to"), time(source.read_to)], [t("spans"), number(source.spans ?? 0)]]),
+    h("h3", {}, t("gaps")), source.gaps?.length ? h("ul", {}, source.gaps.map((gap) => h("li", {}, `${time(gap.from)} – ${time(gap.to)} · ${gap.state} · ${gap.reason}`))) : h("p", {class: "muted"}, t("no_gaps")))));
+}
+
+function quality(services) {
+  if (!services.length) return h("section", {class: "card"}, h("h2", {}, t("quality")), h("p", {}, t("services_empty")));
+  const share = (part, whole) => (whole ? percent(part, whole) : "–");
+  const advice = (service) => [].concat(service.advice ?? service.quality?.advice ?? service.what_to_fix ?? service.quality?.sentences ?? []);
+  return h("section", {class: "card"}, h("h2", {}, t("quality")), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("services")), ["spans", "paired", "orphans", "unpaired"].map((key) => h("th", {scope: "col", class: "number"}, t(key))), h("th", {scope: "col"}, t("versions")), h("th", {scope: "col"}, t("what_to_fix")))),
+    h("tbody", {}, services.map((service) => {
+      const exits = (service.exits_paired ?? 0) + (service.exits_by_attribute ?? 0) + (service.unpaired_clients ?? 0);
+      return h("tr", {}, h("th", {scope: "row"}, service.name, service.environment && h("span", {class: "muted"}, ` ${service.environment}`)), h("td", {class: "number"}, number(service.spans ?? 0)), h("td", {class: "number"}, share(service.exits_paired ?? 0, exits)),
+        h("td", {class: "number"}, share((service.orphan_servers ?? 0) + (service.orphan_consumers ?? 0), service.entry_spans)), h("td", {class: "number"}, share(service.unpaired_clients ?? 0, exits)),
+        h("td", {}, [].concat(service.versions ?? []).join(", ")), h("td", {}, advice(service).map((text) => h("div", {}, String(text.text ?? text)))));
+    })))));
+}
+
+// Every number there is, for those who look for one that has no place above.
+function everything(status) {
+  return h("details", {class: "card"}, h("summary", {}, t("everything")), ["observed", "documents", "drift", "database"].map((key) => status[key] && [h("h3", {}, key), tree(status[key])]));
+}
+
+function tree(value) {
+  if (value === null || typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return value.length ? h("ul", {}, value.map((item) => h("li", {}, tree(item)))) : "–";
+  return facts(Object.entries(value).map(([key, item]) => [key, tree(item)]));
+}
