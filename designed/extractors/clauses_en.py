@@ -58,7 +58,7 @@ def predicates(items: Sequence[Item]) -> list[Predicate]:
     for index, item in enumerate(items):
         if item.kind in ("stop", "sub") or (item.kind in ("comma", "conj") and verbed and _new_clause(items, index)):
             clause, opened, verbed = index + 1, item.word, False
-        elif item.kind == "comma" and not verbed and items[clause].kind in ("prep", "adv") if clause < len(items) else False:
+        elif item.kind == "comma" and not verbed and _opening(items, clause, index):
             clause, opened = index + 1, "comma"
         elif item.kind in ("be", "modal"):
             verbed = True
@@ -76,19 +76,45 @@ def predicates(items: Sequence[Item]) -> list[Predicate]:
     return found
 
 
+def _opening(items: Sequence[Item], clause: int, index: int) -> bool:
+    """Whether a comma ends a phrase before the subject: "Unlike the payment service, the order service ..."."""
+    first = clause
+    while first < index and items[first].kind == "det":
+        first += 1
+    return first < index and items[first].kind != "name" and (items[first].kind in ("prep", "adv") or _new_clause(items, index))
+
+
 def _predicate(items: Sequence[Item], index: int, clause: int, opened: str, main: Subject, before: Sequence[Predicate]) -> Predicate | None:
     item = items[index]
     be = _be_before(items, index, clause)
     following = items[index + 1] if index + 1 < len(items) else None
     participle = item.form == "ed" or item.word in ("read", "hit")
     passive = participle and be
+    shared = index > 0 and items[index - 1].kind in ("conj", "comma") and bool(before) and before[-1].clause == clause and before[-1].passive
     reduced = participle and not be and item.form == "ed" and (following is None or following.kind in ("prep", "adv")) and not _had_before(items, index, clause)
     if item.word == "read" and not be and index and items[index - 1].kind == "prep" and items[index - 1].word == "as":
         reduced = True
+    if shared and item.form == "ed":
+        # "is published by A and consumed by B"
+        passive, reduced = not before[-1].reduced, before[-1].reduced
     subject, relative = _subject(items, index, clause, opened, main, before, passive or reduced)
     made = Predicate(index, item.lemma, item.form, passive or reduced, reduced, subject, clause, relative)
     _arguments(items, made)
+    if relative and items[index - 1].kind != "rel" and not any(slot == "" for slot, _ in made.arguments):
+        made.arguments += [("", name) for name in _object_of(items, index, clause, main)]
     return made
+
+
+def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) -> list[Name]:
+    """What "that the gateway calls" is about: the name before `that`, or whoever presents it."""
+    position = index - 1
+    while position >= clause and items[position].kind != "rel":
+        position -= 1
+    before = items[position - 1] if position > clause else None
+    if before is not None and before.kind == "name" and before.name is not None:
+        return [before.name]
+    presented = any(i.word in lexicon.PRESENTING for i in items[clause : max(position, clause)])
+    return list(main.names) if presented and main.how == "named" else []
 
 
 def _be_before(items: Sequence[Item], index: int, clause: int) -> bool:
@@ -143,7 +169,7 @@ def _subject(
     if item.kind == "rel":
         return _antecedent(items, position, clause, inherited), True
     if item.kind == "pron":
-        return IMPLICIT, False
+        return (main if clause > 0 and main.how == "named" else IMPLICIT), False
     if item.kind in ("conj", "comma"):
         return inherited, False
     if item.kind == "prep":
@@ -185,7 +211,9 @@ def _phrase(items: Sequence[Item], position: int, clause: int) -> Subject:
                     continue
             break
         left = first - 1
-        while left >= clause and (items[left].kind in ("det", "adv") or (items[left].kind == "word" and not items[left].code and items[left].word not in lexicon.PARTS)):
+        while left >= clause and (items[left].kind == "adv" or (items[left].kind == "word" and not items[left].code and items[left].word not in lexicon.PARTS)):
+            left -= 1
+        while left >= clause and items[left].kind == "det":
             left -= 1
         if left >= clause and items[left].kind == "prep" and items[left].word not in ("as",):
             outer = _phrase(items, left - 1, clause) if left - 1 >= clause and items[left - 1].kind in ("word", "name") else OTHER
@@ -218,6 +246,15 @@ def _initial(items: Sequence[Item], clause: int, index: int) -> Subject:
         position += 1
     if position >= index:
         return IMPLICIT if clause == 0 and index > clause else OTHER
+    if items[position].kind == "prep":
+        # "By default it ...": what the clause is about comes after the phrase.
+        position += 1
+        while position < index and items[position].kind in ("det", "word", "name", "adv") and not (items[position].kind == "det" and items[position - 1].kind in ("word", "name")):
+            position += 1
+        while position < index and items[position].kind in ("adv", "det", "comma"):
+            position += 1
+        if position >= index:
+            return OTHER
     item = items[position]
     if item.kind == "pron":
         return IMPLICIT
@@ -227,6 +264,9 @@ def _initial(items: Sequence[Item], clause: int, index: int) -> Subject:
             if items[position].kind == "name" and items[position].name is not None:
                 names.append(items[position].name)
             position += 1
+        if position < index and items[position].kind == "word" and items[position].word not in lexicon.PARTS and position + 1 < len(items) and items[position + 1].kind in ("be", "modal"):
+            # "Recommendation charts are drawn": the charts are, not the service.
+            return OTHER
         return Subject("named", tuple(n for n in names if n is not None))
     if item.kind == "word":
         determiner = items[position - 1].word if position > clause and items[position - 1].kind == "det" else ""
@@ -239,8 +279,6 @@ def _initial(items: Sequence[Item], clause: int, index: int) -> Subject:
             return IMPLICIT
     if item.kind == "verb" and item.form == "s":
         return IMPLICIT
-    if item.kind == "prep":
-        return OTHER
     return OTHER
 
 
@@ -249,7 +287,8 @@ def _antecedent(items: Sequence[Item], position: int, clause: int, inherited: Su
     while left >= clause and items[left].kind in ("comma", "close", "adv"):
         left -= 1
     if left >= clause and items[left].kind == "name":
-        return _phrase(items, left, clause)
+        found = items[left].name
+        return Subject("named", (found,)) if found is not None else OTHER
     if any(i.word in lexicon.PRESENTING for i in items[clause:position]):
         return _initial(items, clause, position) if inherited.how == "other" else inherited
     if left >= clause and items[left].kind == "word" and (items[left].word in lexicon.PARTS or items[left].word in lexicon.SELVES):
@@ -319,6 +358,8 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
             made.arguments.append((slot, item.name))
         elif item.word in ("it", "them") and slot == "" and not made.arguments and not seen_noun:
             made.arguments.append(("", None))
+        elif item.kind == "word" and item.word in lexicon.SELVES and items[index - 1].word == "this":
+            made.arguments.append((slot, None))
         elif item.kind == "word" and slot == "":
             seen_noun = True
             if item.word.rstrip("s") in ("event", "message", "notification", "topic"):

@@ -100,6 +100,8 @@ def _settle(found: list[Item]) -> None:
         elif item.kind == "verb":
             if _is_noun(item, before, after, found, index):
                 item.kind = "word"
+        elif item.word == "no" and after is not None and after.word == "longer":
+            item.kind = "adv"
         elif item.kind == "conj" and item.word == "then" and before is not None and before.kind == "conj":
             item.kind = "adv"
 
@@ -108,7 +110,10 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
     if before is None:
         # "Requests are sent", "Queries the catalog": a noun is followed by a verb.
         follows = [i for i in found[index + 1 :] if i.kind not in ("adv",)][:1]
-        return bool(item.form in ("base", "s") and follows and follows[0].kind in ("be", "modal", "prep") and follows[0].word not in lexicon.FRAMES[item.lemma])
+        if item.form not in ("base", "s") or not follows:
+            return False
+        transitive = lexicon.FRAMES[item.lemma].get("") == "C"
+        return follows[0].kind in ("be", "modal") or (follows[0].kind == "prep" and (transitive or follows[0].word not in lexicon.FRAMES[item.lemma]))
     while before is not None and before.kind == "adv" and index > 0:
         index -= 1
         before = found[index - 1] if index else None
@@ -122,12 +127,15 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
         return before.word not in ("that",)
     if before.kind == "prep" and before.word != "to":
         return True
+    if before.kind == "verb" and item.form in ("base", "s"):
+        # "sends requests", "makes calls": a verb's object, unless the two are coordinated.
+        return True
     if before.kind == "word":
         if before.word in _NOUN_BEFORE or before.word.endswith(("ing", "al", "ous", "ive")) and not before.code:
             return True
         # "user requests" is a noun phrase; "the handler requests quotes" is none.
         if item.form == "s":
-            return before.word.endswith("s") and before.word not in lexicon.SELVES or (after is not None and after.kind in ("be", "modal", "verb", "stop") and before.word not in lexicon.PARTS)
+            return not before.code and before.word not in lexicon.SELVES and before.word not in lexicon.PARTS
         return not before.word.endswith("s")
     if before.kind == "prep" and before.word == "to" and item.form == "s":
         return True

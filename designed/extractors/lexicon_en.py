@@ -3,7 +3,7 @@
 A frame maps a slot (a preposition, or "" for the direct object) to a relation code:
 
 `C` the subject calls it, `P` publishes to it, `S` subscribes to it, `W` writes (a topic is published to, anything else called),
-`R` reads (a topic is subscribed to, anything else called), `V` it calls the subject (the slot is a way in).
+`R` reads (a topic is subscribed to, anything else called), `d` changes it (a store).
 Codes in lower case need a topic there: `p`, `s`.
 """
 
@@ -46,9 +46,11 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "read": dict(_FROM) | {"": "R"},
     "scrape": {"": "C", "from": "R"},
     "poll": {"": "R", "from": "R"},
-    **dict.fromkeys(("store", "save", "persist", "cache", "record", "insert", "index", "archive", "keep", "serialize", "log", "maintain", "hold", "update"), dict(_IN)),
+    **dict.fromkeys(("store", "save", "persist", "cache", "record", "insert", "index", "archive", "keep", "serialize", "log", "maintain", "hold"), dict(_IN)),
+    "update": dict(_IN) | {"": "d"},
     "write": dict(_IN) | {"": "p"},
     "append": dict(_TO),
+    **dict.fromkeys(("modify", "delete"), {"": "d", "from": "d", "in": "d"}),
     "look": {"in": "C", "from": "C"},
     **dict.fromkeys(("validate", "verify", "check", "authenticate", "authorize", "register", "reserve", "confirm"), dict(_WITH)),
     **dict.fromkeys(("notify", "alert", "inform"), {"": "C"}),
@@ -114,7 +116,7 @@ def _forms(lemma: str) -> dict[str, str]:
 VERBS: Final[dict[str, tuple[str, str]]] = {form: (lemma, kind) for lemma in FRAMES for form, kind in _forms(lemma).items()}
 VERBS["synchronise"] = ("synchronize", "base")
 
-PREPOSITIONS: Final = frozenset("to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like".split())
+PREPOSITIONS: Final = frozenset("to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except among".split())
 SUBORDINATORS: Final = frozenset("when whenever if while because so after before once unless until where although though whereas since whether therefore however otherwise instead".split())
 RELATIVES: Final = frozenset({"that", "which", "who", "whose"})
 BE: Final = frozenset("is are was were be been being gets get's isn't aren't wasn't weren't".split())
@@ -124,7 +126,7 @@ DETERMINERS: Final = frozenset("the a an its their our your this that these thos
 PRONOUNS: Final = frozenset("it they this itself".split())
 ADVERBS: Final = frozenset(
     "also only then directly first finally asynchronously synchronously always usually often periodically continuously currently internally subsequently next never still now already just simply "
-    "automatically further additionally sometimes either both again again, later immediately regularly not optionally transparently securely mainly primarily eventually".split()
+    "automatically further additionally sometimes either both again later longer immediately regularly not optionally transparently securely mainly primarily eventually".split()
 )
 # Parts of a component: what they do, it does.
 PARTS: Final = frozenset(

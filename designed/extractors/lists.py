@@ -18,7 +18,7 @@ from designed.extractors.prose_ko import korean_statements
 from designed.extractors.roles import ADDRESS, KO_ADDRESS, Role, role_of
 from designed.extractors.statements import CALLS, Context, Statement
 from nexus.model.edge import Relation
-from nexus.model.names import HANGUL_WORD
+from nexus.model.names import HANGUL_WORD, words
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _LEAD = re.compile(r"[`\s]*(?:\s*[:–—]|\s+[-→]\s|\s*\()")
@@ -55,7 +55,11 @@ def address_statements(flat: Flat, start: int, end: int, found: Sequence[Name], 
     subject = _subject(context)
     if subject is None or subject.passive:
         return
+    variable = _VARIABLE.search(flat.text)
     for match in ADDRESS.finditer(flat.text, start, end):
+        if variable is not None and variable[0].casefold().startswith(squeezed_words(subject.raw.name)):
+            # CART_PORT in the cart service's own list is where it listens.
+            break
         for name in found:
             if match.end() <= name.start <= match.end() + 24 and not re.search(r"[.;,]", flat.text[match.end() : name.start]) and not name.topic:
                 yield Statement(CALLS, subject.raw, subject.key, name.raw, name.key, rule, match.start())
@@ -63,6 +67,11 @@ def address_statements(flat: Flat, start: int, end: int, found: Sequence[Name], 
     for name in found:
         if start <= name.start < end and HANGUL_WORD.search(flat.text, start, end) and KO_ADDRESS.match(flat.text[name.end : name.end + 30].lstrip()) and not name.topic:
             yield Statement(CALLS, subject.raw, subject.key, name.raw, name.key, rule, name.start)
+
+
+def squeezed_words(name: str) -> str:
+    """A name as the beginning of an environment variable."""
+    return "_".join(words(re.sub(r"[-_ ]?(?:service|svc)$", "", name, flags=re.IGNORECASE)))
 
 
 def _above(document: Document, block: Block | None) -> str:

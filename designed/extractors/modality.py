@@ -12,9 +12,10 @@ _FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 _HISTORICAL = re.compile(
-    r"\bno longer\b|\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:previously|formerly|historically|in the past|originally|at one time)\b|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release)",
+    r"\bno longer\b|(?<!is )(?<!are )(?<!be )\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release)",
     re.IGNORECASE,
 )
+_BEFORE = re.compile(r"\b(?:previously|formerly|historically|in the past|originally|at one time)\b", re.IGNORECASE)
 _DEPRECATED = re.compile(
     r"\b(?:is|are|now|been)?\s?deprecated\b|\bbeing (?:phased out|retired|removed|replaced|decommissioned)\b|\b(?:will|to) be (?:removed|retired|replaced|decommissioned|phased out|dropped|deprecated)\b|\bscheduled for removal\b|\bend[- ]of[- ]life\b|\bsunset\b",
     re.IGNORECASE,
@@ -54,7 +55,7 @@ def heading_modality(headings: tuple[str, ...]) -> Modality | None:
 
 def english(text: str, clause: str, *, negated: bool) -> Modality:
     """Modality of a claim of a sentence; `clause` is the part around its verb, `negated` what stands right before that verb."""
-    if _HISTORICAL.search(clause):
+    if _HISTORICAL.search(clause) or _BEFORE.search(text):
         return Modality.HISTORICAL
     if _DEPRECATED.search(text) and not negated:
         return Modality.DEPRECATED

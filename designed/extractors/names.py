@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from designed.extractors.flat import Flat
@@ -17,6 +17,12 @@ from nexus.model.technology import TECHNOLOGIES
 
 _VERB_FORMS = frozenset(VERBS)
 _EVENT = re.compile(r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])")
+_ORCHESTRATED = re.compile(r"orchestrat|coordinat", re.IGNORECASE)
+# Languages and runtimes: drawn in legends, never called.
+_LANGUAGES = frozenset(
+    "java python go golang rust php ruby kotlin elixir typescript javascript scala swift dart .net dotnet c++ c# node node.js nodejs erlang perl clojure haskell react angular vue spring django flask rails "
+    "express nextjs next.js docker kubernetes helm terraform linux".split()
+)
 _CODE_EVENT = re.compile(r"[A-Za-z가-힣][\w가-힣.*:-]{1,80}")
 _FILE = re.compile(r"\.(?:md|ya?ml|json|py|js|ts|go|java|kt|sh|rs|rb|php|cs|cpp|c|h|txt|proto|html|css|xml|toml|ini|env|sql|conf|cfg|lock|properties|gradle|jar|com|org|io|net|dev|local|exe|dll|so)$", re.I)
 
@@ -33,6 +39,8 @@ class Name:
     kind: str
     product: bool = False
     brought: bool = False
+    # A common word that may not be a name here; counts only beside a verb that takes nothing but services.
+    doubtful: bool = False
 
     @property
     def topic(self) -> bool:
@@ -54,7 +62,7 @@ class Names:
         self._spellings: list[str] = []
         known: set[str] = set()
         for spelling in sorted({s for e in registry.entities for s in (*spellings(e), *keys(e.name)[-1:])}):
-            if spelling.casefold() not in registry.rejected:
+            if spelling.casefold() not in registry.rejected and spelling.casefold() not in _LANGUAGES:
                 self._add(spelling)
                 known.add(spelling.casefold())
         for spelling in sorted(TECHNOLOGIES):
@@ -71,12 +79,16 @@ class Names:
         stop = len(flat.text) if end is None else end
         text = flat.text[start:stop]
         found: list[Name] = []
+        orchestrated = _ORCHESTRATED.search(text) is not None
         for item in self._index.find(text, lambda offset: flat.marked(start + offset)):
-            if not plausible(text, item, _VERB_FORMS):
+            likely = plausible(text, item, _VERB_FORMS)
+            if not likely and not orchestrated:
                 continue
             name = self._name(item, start)
             if name is None:
                 continue
+            if not likely:
+                name = replace(name, doubtful=True)
             if found and found[-1].key == name.key and not re.search(r"[A-Za-z가-힣,]", flat.text[found[-1].end : name.start]):
                 found[-1] = Name(found[-1].start, name.end, name.core, found[-1].raw, name.key, name.kind or found[-1].kind, name.product)
                 continue
@@ -93,7 +105,7 @@ class Names:
         kind = entity.kind if entity is not None else str(product[1] if product else "")
         key = entity.rid if entity is not None else f"product:{product[0] if product else spelling}"
         raw = RawName(spelling, "" if entity is not None and len(resolved.candidates) < 2 else kind)
-        return Name(shift + item.start, shift + item.end, shift + item.core_end, raw, key, kind, product is not None and entity is None)
+        return Name(shift + item.start, shift + item.end, shift + item.core_end, raw, key, kind, product is not None)
 
 
 def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:

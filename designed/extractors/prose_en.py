@@ -21,7 +21,7 @@ from nexus.model.service import NodeKind
 
 # A cheap look before a sentence is taken apart.
 HINT = re.compile(
-    "|".join(sorted({re.escape(form[:-1] if form.endswith("e") else form) for form, kind in ((l, "") for l in lexicon.FRAMES)} | {r"sen[dt]", "wr[io]t", r"got\b", "quer(?:y|ies|ied)", r"prox(?:y|ies)", r"traffic", r"address", r"host", r"\burl", r"endpoint", r"port\b", r"kept", r"relie", "connection", r"client", "integrat"})),
+    "|".join(sorted({re.escape(form[:-1] if form.endswith("e") else form) for form, kind in ((l, "") for l in lexicon.FRAMES)} | {r"sen[dt]", "wr[io]t", r"got\b", "quer(?:y|ies|ied)", r"prox(?:y|ies)", r"traffic", r"address", r"host", r"\bur[li]\b", r"\bdsn\b", r"endpoint", r"port\b", r"kept", r"relie", "connection", r"client", "integrat"})),
     re.IGNORECASE,
 )
 _MESSAGING = re.compile(r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv", re.IGNORECASE)
@@ -77,6 +77,10 @@ def _predicate(
         if name is None:
             continue
         code = frame.get(slot, "")
+        if name.brought and not _is_topic(flat, name, slot, predicate.lemma):
+            continue
+        if name.doubtful and predicate.lemma not in ("orchestrate", "coordinate"):
+            continue
         if predicate.asynchronous and code == "R" and predicate.lemma in ("consume", "receive"):
             code = "S"
         if slot == "" and code == "C" and not name.passive and not name.product and _modifies(flat.text, name) and predicate.lemma in ("use", "leverage", "utilize", "access", "request", "ask"):
@@ -84,8 +88,10 @@ def _predicate(
         relation = relation_of(code, name.kind, brought=name.brought, asynchronous=predicate.asynchronous or "event" in clause.casefold())
         if relation:
             pairs.append((relation, name))
-    through = [name for slot, name in arguments if name is not None and slot in ("through", "via", "over", "using") and frame.get(slot, "") == "" and name not in [n for _, n in pairs]]
-    pairs = _named_topics(pairs)
+    through = [name for slot, name in arguments if name is not None and slot in ("through", "via", "over", "using")]
+    direct = [(relation, name) for relation, name in pairs if name not in through]
+    # With somebody to reach, what stands after "via" is the way there.
+    pairs = _named_topics(direct if any(relation == CALLS for relation, _ in direct) else pairs)
     exclusive, gateway = "", ""
     before = flat.text[start : verb.start]
     if only_one or (predicate.subject.names and _ONLY_BEFORE.search(flat.text[start : predicate.subject.names[0].start])) :
@@ -125,7 +131,7 @@ def _passive(
     agents = [name for slot, name in arguments if name is not None and slot == "by"]
     rule = f"{context.rule}.passive"
     only = any(i.word in ("only", "exclusively", "solely") for i in parts[max(predicate.clause, predicate.index - 4) : predicate.index + 2])
-    themes = subject if predicate.subject.how in ("named", "implicit") and not predicate.reduced else []
+    themes = subject if (predicate.subject.how in ("named", "implicit") or predicate.lemma in lexicon.WAYS_IN) and not predicate.reduced else []
     if predicate.reduced and predicate.index and parts[predicate.index - 1].kind == "name" and parts[predicate.index - 1].name is not None:
         before = parts[predicate.index - 1].name
         themes = [before] if before is not None else []
@@ -206,6 +212,18 @@ def _pronoun(name: Name | None, context: Context) -> Name | None:
         return name
     implicit = _implicit(context)
     return implicit[0] if implicit and context.previous is None else None
+
+
+def _is_topic(flat: Flat, name: Name, slot: str, lemma: str) -> bool:
+    """Whether a name that the sentence brings itself is an event or topic here, and not a span, metric or file."""
+    if slot not in ("", "to", "from", "on", "onto", "into", "for"):
+        return False
+    around = flat.text[max(0, name.start - 24) : name.start] + " | " + flat.text[name.end : name.end + 16]
+    if re.search(r"\b(?:events?|topics?|queues?|messages?|stream|channel|exchange|subject)\b[ `*:(]*\|", around, re.IGNORECASE) or re.search(r"\| ?[`*)]*\s*(?:domain |integration )?(?:events?|topics?|queues?|messages?|stream|channel)\b", around, re.IGNORECASE):
+        return True
+    if re.search(r"\b(?:span|metric|log|counter|gauge|histogram|attribute|header|flag|error|exception|file|variable|signal)s?\b", around, re.IGNORECASE):
+        return False
+    return lemma in ("publish", "subscribe", "listen", "consume", "enqueue", "broadcast", "emit") and (slot == "" or lemma in ("publish", "subscribe", "listen", "consume"))
 
 
 def _rule(predicate: Predicate, source: Name, context: Context) -> str:

@@ -62,6 +62,8 @@ def relation_of(code: str, target_kind: str, *, brought: bool, asynchronous: boo
         return PUBLISHES if topic and not (brought and not asynchronous) else "" if topic else CALLS
     if code == "R":
         return SUBSCRIBES if topic else CALLS
+    if code == "d":
+        return CALLS if target_kind == NodeKind.DATABASE else ""
     if code == "C":
         return "" if topic else CALLS
     return ""
