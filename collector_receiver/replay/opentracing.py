@@ -11,7 +11,7 @@ from typing import Any
 # Old tag -> today's name.
 _NAMES = {
     "db.instance": "db.namespace", "message_bus.destination": "messaging.destination.name", "peer.hostname": "server.address",
-    "http.path": "url.path", "db.statement": "db.query.text",
+    "http.path": "url.path",
 }
 
 

@@ -20,6 +20,24 @@ def _http_url(value: str) -> str:
     return value
 
 
+def _headers(value: SecretStr) -> SecretStr:
+    header_pairs(value.get_secret_value())
+    return value
+
+
+def header_pairs(text: str) -> dict[str, str]:
+    """Headers written as `Name=value,Name=value`; ValueError names a part that is none."""
+    pairs: dict[str, str] = {}
+    for place, part in enumerate(filter(None, (item.strip() for item in text.split(","))), 1):
+        name, sep, content = part.partition("=")
+        if not sep or not name.strip():
+            # The part itself may be a secret.
+            msg = f"part {place} is not Name=value"
+            raise ValueError(msg)
+        pairs[name.strip()] = content.strip()
+    return pairs
+
+
 class SourceTempoSettings(Section):
     """A Tempo to pull traces from."""
 
@@ -29,7 +47,7 @@ class SourceTempoSettings(Section):
     username: str = Field("", description="User of basic authentication.")
     password: SecretStr = Field(SecretStr(""), description="Password of basic authentication.")
     token: SecretStr = Field(SecretStr(""), description="Bearer token; not together with `username`.")
-    headers: dict[str, SecretStr] = Field({}, description='Extra headers with each request, as JSON: {"X-Name": "value"}.')
+    headers: Annotated[SecretStr, AfterValidator(_headers)] = Field(SecretStr(""), description="Extra headers with each request: Name=value,Name=value.")
     tls_ca: Path | None = Field(None, description="PEM file of the authorities that may sign Tempo's certificate (default: the system's).")
     tls_cert: Path | None = Field(None, description="PEM certificate of this client; needs `tls_key`.")
     tls_key: Path | None = Field(None, description="PEM key of this client.")

@@ -16,7 +16,7 @@ from collector_receiver.sources.tempo.poller import Poller, Schedule
 from collector_receiver.sources.tempo.reading import WindowReader
 from collector_receiver.sources.tempo.taking import Taker
 from nexus.ports.span_log import SpanLogWriter
-from nexus.settings.source_tempo import SourceTempoSettings
+from nexus.settings.source_tempo import SourceTempoSettings, header_pairs
 from nexus.wiring.runtime import Runtime
 
 SOURCE = "tempo"
@@ -27,7 +27,7 @@ def access(settings: SourceTempoSettings) -> Access:
     """How to reach the configured Tempo, secrets unwrapped."""
     return Access(
         url=settings.url, org_id=settings.org_id, username=settings.username, password=settings.password.get_secret_value(),
-        token=settings.token.get_secret_value(), headers={name: value.get_secret_value() for name, value in settings.headers.items()},
+        token=settings.token.get_secret_value(), headers=header_pairs(settings.headers.get_secret_value()),
         ca=settings.tls_ca, certificate=(settings.tls_cert, settings.tls_key) if settings.tls_cert and settings.tls_key else None,
         verify=settings.tls_verify, timeout_s=settings.timeout.total_seconds(), max_trace_bytes=settings.max_trace_bytes,
         connections=settings.concurrency + 1,
