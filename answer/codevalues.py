@@ -169,6 +169,14 @@ def _python_limits(root: Any) -> Iterator[tuple[int, str, str, str]]:
             yield node.start_point[0] + 1, _text(owner), f"{_text(key)} {_text(value)}", "annotation"
 
 
+def ticked(text: str) -> list[str]:
+    """Back-ticked names that look like symbols, outside fences."""
+    plain = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    found = re.findall(r"`([A-Za-z_][\w.#:]{2,80}(?:\(\))?)`", plain)
+    # Topics, files and hosts are written with dots in lower case; symbols have a capital, an underscore or parentheses.
+    return list(dict.fromkeys(name for name in found if re.search(r"[A-Z_]|\(\)$", name)))
+
+
 def names_in(text: str) -> list[str]:
     """Names by which a text may speak of code: back-ticked and identifier-like ones, and the words around its numbers (`items per order` for MAX_ITEMS_PER_ORDER)."""
     found = re.findall(r"`([\w.]{3,60})`", text) + re.findall(r"\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b|\b[a-z]+[A-Z]\w+\b", text)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -10,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.auth import Authentication
 from api.context import ApiContext
+from api.mcp_server import Mounted
 from api.problems import ProblemResponse, problem_response
 from nexus.errors import InvariantBroken, NexusError, TooLarge
 from nexus.plugins import load_plugins
@@ -76,13 +80,21 @@ class BodyLimit:
 
 def build_app(context: ApiContext) -> FastAPI:
     """The whole HTTP surface over a context."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with agents.run():
+            yield
+
     app = FastAPI(
         title="Nexus", version="1", description="Designed and observed architecture, side by side.",
-        separate_input_output_schemas=False, docs_url=None, redoc_url=None,
+        separate_input_output_schemas=False, docs_url=None, redoc_url=None, lifespan=lifespan,
     )
     app.state.context = context
     for router in load_plugins("api.routes", "ROUTER").values():
         app.include_router(router)
+    agents = Mounted(app)
+    app.router.routes.extend(agents.routes)
     app.add_middleware(BodyLimit, limit=context.max_body_bytes)
     app.add_middleware(Authentication, context=lambda: context)
     app.add_middleware(Measured)
