@@ -11,12 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from nexus.model.claim import Via
-from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
-from nexus.model.finding import Finding, Flag
-from nexus.model.service import UNNAMED, Node
-from nexus.plugins import load_plugins
-
 from diff import promises, rank, sentences
 from diff.components import Component, components
 from diff.evidence import Evidence
@@ -29,6 +23,11 @@ from diff.presence import amount
 from diff.subject import Kind, Subject, Verdict, node_of
 from diff.visibility import label, views
 from diff.world import World
+from nexus.model.claim import Via
+from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
+from nexus.model.finding import Finding, Flag
+from nexus.model.service import UNNAMED, Node
+from nexus.plugins import load_plugins
 
 _DOCUMENTED_AS = {Relation.CALLS_OBSERVED: "CALLS", Relation.PUBLISHES_OBSERVED: "PUBLISHES", Relation.SUBSCRIBES_OBSERVED: "SUBSCRIBES", Relation.DELIVERS_OBSERVED: "DELIVERS"}
 
@@ -119,9 +118,9 @@ def _judge(component: Component, seen: frozenset[str], indexes: Indexes, reach: 
     for key in sorted(alike):
         subject = _undocumented(alike[key], indexes)
         for kind in _of_side("observed"):
-            verdict = kind.decide(subject, indexes.world)
-            if verdict is not None:
-                yield _row(subject, kind, verdict, indexes.world, reach, primary=True)
+            found = kind.decide(subject, indexes.world)
+            if found is not None:
+                yield _row(subject, kind, found, indexes.world, reach, primary=True)
                 break
 
 

@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from nexus.model.edge import ObservedEdge
-
 from diff.gather import Indexes, explained, subject_of
 from diff.index import Pair, by_via
+from nexus.model.edge import ObservedEdge
 
 
 class Union:

@@ -9,16 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from diff import cadence, stats
+from diff.families import CALLS, MESSAGING, UNKNOWN, family
+from diff.policy import Policy
+from diff.subject import Subject
 from nexus.model.claim import Modality
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Exposure
 from nexus.model.names import words
 from nexus.model.service import NodeKind
-
-from diff import cadence, stats
-from diff.families import CALLS, MESSAGING, UNKNOWN, family
-from diff.policy import Policy
-from diff.subject import Subject
 
 if TYPE_CHECKING:
     from diff.world import ServiceHistory, World

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
+from diff.families import UNKNOWN, family
 from nexus.model.claim import Via
 from nexus.model.finding import Flag
-
-from diff.families import UNKNOWN, family
 
 
 def kind_of(flag: Flag, status: str) -> str:

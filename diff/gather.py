@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nexus.model.claim import Claim, Via
-from nexus.model.edge import ObservedEdge, Relation
-from nexus.model.service import NodeKind
-
 from diff.index import OBSERVED_OF, EdgeIndex, Pair
 from diff.names import End, same_topic
 from diff.subject import Subject
 from diff.world import World
+from nexus.model.claim import Claim, Via
+from nexus.model.edge import ObservedEdge, Relation
+from nexus.model.service import NodeKind
 
 _ANYONE = frozenset({"", "*", "any", "anyone", "all", "any service", "services", "clients", "(any)"})
 DELIVERS = Relation.DELIVERS_OBSERVED.value

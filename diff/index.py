@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nexus.model.claim import Claim, Via
-from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
-
 from diff.families import UNKNOWN, compatible, family
 from diff.names import End, Names, same_topic
+from nexus.model.claim import Claim, Via
+from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
 
 OBSERVED_OF = {"CALLS": Relation.CALLS_OBSERVED, "PUBLISHES": Relation.PUBLISHES_OBSERVED, "SUBSCRIBES": Relation.SUBSCRIBES_OBSERVED}
 _NONE: tuple[ObservedEdge, ...] = ()

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from nexus.model.edge import ObservedEdge
-
-from diff.families import UNKNOWN, family, compatible
+from diff.families import UNKNOWN, compatible, family
 from diff.world import World
+from nexus.model.edge import ObservedEdge
 
 
 @dataclass(frozen=True, slots=True)

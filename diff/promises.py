@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nexus.model.claim import Quantity
-from nexus.model.edge import Latency, ObservedEdge
-
 from diff import stats
 from diff.subject import Subject
 from diff.world import World
+from nexus.model.claim import Quantity
+from nexus.model.edge import Latency, ObservedEdge
 
 # Stated relative error of the latency sketches (observed-edges.md section 5).
 SKETCH_ERROR = 0.01

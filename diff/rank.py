@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterable
 from datetime import timedelta
 
-from nexus.model.edge import ObservedEdge
-
 from diff.presence import amount
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
+from nexus.model.edge import ObservedEdge
 
 
 class Reach:

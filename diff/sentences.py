@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from nexus.model.service import Node
-
 from diff.subject import Kind, Verdict
+from nexus.model.service import Node
 
 _VERBS = {"CALLS": "calls", "PUBLISHES": "publishes", "SUBSCRIBES": "subscribes to", "DELIVERS": "delivers to"}
 _NOT = {"CALLS": "does not call", "PUBLISHES": "does not publish", "SUBSCRIBES": "does not subscribe to", "DELIVERS": "does not deliver to"}

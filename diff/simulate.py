@@ -12,15 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
+from diff.cadence import Cadence
+from diff.evidence import Evidence, histories_of, with_daily_messages
 from nexus.model.claim import Claim, Modality, Quantity, Via
 from nexus.model.document import Classification, DocumentRef
 from nexus.model.edge import DesignedEdge, EdgeDay, Exemplar, ObservedEdge, Relation, Support
 from nexus.model.entity import Entity
 from nexus.model.registry import Registry
 from nexus.model.service import Coverage, CoverageRange, Node, NodeKind, RangeState, ServiceDay
-
-from diff.cadence import Cadence
-from diff.evidence import Evidence, histories_of, with_daily_messages
 
 EPOCH = date(2026, 1, 1)
 
@@ -88,7 +87,7 @@ class Sim:
         """What a run at the end of day `until` - 1 reads."""
         start, first = max(until - history, 0), max(until - window, 0)
         cache = cache if cache is not None else Cache(self)
-        days = [d for d in range(start, until)]
+        days = range(start, until)
         rows = [row for edge in self.edges for d in days if (row := cache.day(edge, d)) is not None]
         past = tuple(e for edge in self.edges if (e := cache.edge(edge, start, until)) is not None)
         observed = tuple(e for edge in self.edges if (e := cache.edge(edge, first, until)) is not None)
@@ -177,7 +176,7 @@ def _binomial(n: int, p: float, chance: random.Random) -> int:
     if p >= 1:
         return n
     mean = n * p
-    if mean > 50:  # noqa: PLR2004
+    if mean > 50:
         return max(0, min(n, round(chance.gauss(mean, (mean * (1 - p)) ** 0.5))))
     # Count by geometric gaps: as many random numbers as successes.
     import math

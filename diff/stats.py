@@ -98,7 +98,7 @@ def share_lower(k: float, n: float, alpha: float = 0.05) -> float:
     if k <= 0 or n <= 0:
         return 0.0
     if k >= n:
-        return alpha ** (1 / n)
+        return float(alpha ** (1 / n))
     return beta_quantile(alpha, k, n - k + 1)
 
 

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from diff.names import End
 from nexus.model.claim import EXPECTS_OBSERVATION, Claim, Modality, Via
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Exposure, Flag, Severity
 from nexus.model.service import Node
-
-from diff.names import End
 
 if TYPE_CHECKING:
     from diff.world import World

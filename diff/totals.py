@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from nexus.model.edge import ObservedEdge
-from nexus.model.finding import Flag
-
 from diff import stats
 from diff.presence import amount
+from nexus.model.edge import ObservedEdge
+from nexus.model.finding import Flag
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,7 @@ def views(labels: frozenset[str]) -> list[frozenset[str]]:
     them, so that reader gets no finding of this group: closed, not open.
     """
     spaces = sorted({text.partition(_SEPARATOR)[2] for text in labels})
-    if len(spaces) <= NAMESPACES_MAX:
-        chosen = [tuple(c) for n in range(1, len(spaces) + 1) for c in combinations(spaces, n)]
-    else:
-        chosen = [(), *((space,) for space in spaces)]
-    found = {visible(labels, level, names) for level in Classification for names in chosen} | {frozenset()}
+    every = len(spaces) <= NAMESPACES_MAX
+    chosen: list[tuple[str, ...]] = [c for n in range(1, len(spaces) + 1) for c in combinations(spaces, n)] if every else [(), *((space,) for space in spaces)]
+    found: set[frozenset[str]] = {visible(labels, level, names) for level in Classification for names in chosen} | {frozenset()}
     return sorted(found, key=lambda v: (-len(v), sorted(v)))

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from nexus.model.edge import ObservedEdge, Relation
-from nexus.model.service import ADDRESS_CLASS, UNNAMED, Coverage, NodeKind, RangeState
-
 from diff import exposure
 from diff.evidence import NO_HISTORY, EdgeHistory, Evidence
 from diff.families import family
 from diff.names import End, Names
 from diff.policy import Policy
 from diff.subject import Subject
+from nexus.model.edge import ObservedEdge, Relation
+from nexus.model.service import ADDRESS_CLASS, UNNAMED, Coverage, NodeKind, RangeState
 
 
 @dataclass(slots=True)

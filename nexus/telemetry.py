@@ -46,3 +46,14 @@ LOG_BYTES: Final = Gauge("nexus_span_log_bytes", "Size of the span log on disk."
 LOG_LAG_BYTES: Final = Gauge("nexus_span_log_lag_bytes", "Bytes of the span log that are acknowledged and not rolled up yet.", registry=REGISTRY)
 LOG_CORRUPT_BYTES: Final = Counter("nexus_span_log_corrupt_bytes_total", "Bytes of the span log that were damaged and had to be skipped.", registry=REGISTRY)
 LOG_WRITE_FAILURES: Final = Counter("nexus_span_log_write_failures_total", "Writes to the span log that failed (full disk); their senders were asked to retry.", registry=REGISTRY)
+
+# Drift. Numbers are those of the newest run of all environments of the default tenant, as a reader of the webhook clearance sees it.
+DRIFT_FINDINGS: Final = Gauge("nexus_drift_findings", "Findings of the newest drift run by flag and status.", ["flag", "status"], registry=REGISTRY)
+DRIFT_UNDECIDED: Final = Gauge("nexus_drift_undecided_findings", "Findings of the newest drift run that the evidence does not decide.", registry=REGISTRY)
+DRIFT_STATES: Final = Gauge("nexus_drift_finding_states", "Findings of the newest drift run by state (new, open, acknowledged, ...), confirmed ones left out.", ["state"], registry=REGISTRY)
+DRIFT_RATIO: Final = Gauge("nexus_drift_ratio", "accuracy, coverage, decidability and traffic_weighted_coverage of the newest drift run, 0 to 1.", ["ratio"], registry=REGISTRY)
+DRIFT_RUNS: Final = Counter("nexus_drift_runs_total", "Drift runs by outcome: done, unchanged or failed.", ["outcome"], registry=REGISTRY)
+DRIFT_RUN_SECONDS: Final = Histogram("nexus_drift_run_seconds", "Time of a drift run from reading to the stored report.", buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60, 300), registry=REGISTRY)
+DRIFT_LAST_SUCCESS: Final = Gauge("nexus_drift_last_success_timestamp_seconds", "When the last drift run succeeded, seconds since the epoch.", registry=REGISTRY)
+DRIFT_COVERED_DAYS: Final = Gauge("nexus_drift_covered_days", "Days of the newest run's window on which traces came in.", registry=REGISTRY)
+DRIFT_WEBHOOKS: Final = Counter("nexus_drift_webhooks_total", "Webhook deliveries by outcome: delivered or failed.", ["outcome"], registry=REGISTRY)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nexus.model.edge import ObservedEdge
-
 from diff.presence import Presence, amount, presence
 from diff.subject import Subject
 from diff.world import World
+from nexus.model.edge import ObservedEdge
 
 
 def strongest(edges: Sequence[ObservedEdge]) -> ObservedEdge | None:

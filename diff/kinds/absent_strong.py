@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from nexus.model.finding import Flag, Severity
-
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
+from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from nexus.model.finding import Flag, Severity
-from nexus.model.service import ADDRESS_CLASS, NodeKind
-
 from diff.kinds._common import counted, strongest
 from diff.presence import presence
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
+from nexus.model.finding import Flag, Severity
+from nexus.model.service import ADDRESS_CLASS, NodeKind
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from nexus.model.claim import Modality
-from nexus.model.finding import Flag, Severity
-
 from diff import presence
 from diff.kinds._common import counted, quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
+from nexus.model.claim import Modality
+from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:

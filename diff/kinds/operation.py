@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from nexus.model.finding import Flag, Severity
-
 from diff import presence, stats
 from diff.kinds._common import quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
+from nexus.model.finding import Flag, Severity
 
 _ROUTE = re.compile(r"^(?:(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+)?(/\S*)$", re.IGNORECASE)
 _METHOD = re.compile(r"^/?(?:[\w.]+/)?[A-Za-z]\w*$")

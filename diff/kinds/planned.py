@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from nexus.model.claim import Modality
-from nexus.model.finding import Flag, Severity
-
 from diff import presence
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
+from nexus.model.claim import Modality
+from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, _world: World) -> Verdict | None:

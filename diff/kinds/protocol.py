@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from nexus.model.claim import EXPECTS_OBSERVATION
-from nexus.model.finding import Flag, Severity
-
 from diff import presence, stats
 from diff.families import MESSAGING, UNKNOWN, family
 from diff.kinds._common import quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
+from nexus.model.claim import EXPECTS_OBSERVATION
+from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:

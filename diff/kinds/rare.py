@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from nexus.model.finding import Flag, Severity
-
 from diff.kinds._common import counted, strongest
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
+from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:

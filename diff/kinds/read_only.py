@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from nexus.model.finding import Flag, Severity
-
 from diff.kinds._common import strongest
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
+from nexus.model.finding import Flag, Severity
 
 _MUTATING = re.compile(
     r"^\s*(insert|update|delete|merge|upsert|replace|truncate|create\s+table|drop|alter|put|patch|set|mset|hset|hmset|setex|del|unlink|lpush|rpush|sadd|zadd|incr|decr|expire|"

@@ -1,1 +1,1 @@
-"""Report formats, one a file: each module has REPORT."""
+"""Report formats, one a file. Each module has `REPORT: Final[Format]`; the module's name is the format's."""

@@ -1,0 +1,143 @@
+"""Reading what a run stands on, through the ports. A failed read raises; it is never an empty list."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Protocol
+
+import polars as pl
+
+from diff import windows
+from diff.cadence import declared
+from diff.evidence import EdgeHistory, Evidence, histories_of, with_daily_messages
+from diff.policy import Policy
+from diff.windows import Window
+from nexus.errors import SourceUnavailable
+from nexus.model.document import Classification
+from nexus.model.edge import ObservedEdge, Relation
+from nexus.model.registry import Registry
+from nexus.model.service import ServiceDay
+from nexus.model.window import TimeRange
+from nexus.ports.coverage import CoverageReader, SourceState
+from nexus.ports.designed import DesignedFilter, DesignedReader
+from nexus.ports.observed import EdgeFilter, ObservedHistory, ObservedReader
+
+# Edges with a declared schedule whose hours are read one by one.
+SCHEDULED_MAX = 500
+
+
+class EdgeDayFrames(Protocol):
+    """What an ObservedHistory may offer besides: the daily rows as a frame (evidence.EDGE_DAY_SCHEMA), for millions of them."""
+
+    def edge_day_frame(self, tenant: str, environment: str | None, start: date, end: date) -> pl.DataFrame:
+        """Every edge's active days in [start, end)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """The ports."""
+
+    designed: DesignedReader
+    observed: ObservedReader
+    history: ObservedHistory
+    coverage: CoverageReader | None = None
+
+
+def read(
+    readers: Readers, tenant: str, environment: str, now: datetime, start: datetime | None, end: datetime | None, policy: Policy, running: str, window_days: int
+) -> tuple[Evidence, Window, str, str]:
+    """(evidence, window, document revision, digest of everything read)."""
+    env = environment or None
+    today = windows.midnight(end or now).date()
+    until = today + timedelta(days=1)
+    history_from = today - timedelta(days=policy.history_days)
+    service_days = readers.history.service_days(tenant, env, history_from, until)
+    window = windows.choose(now, start, end, windows.covered_days(service_days, today), running=running, days=window_days)
+    _readable(readers, tenant, window)
+    last = (window.end - timedelta(microseconds=1)).date() + timedelta(days=1)
+    begin = datetime(history_from.year, history_from.month, history_from.day, tzinfo=UTC)
+    revision = readers.designed.document_revision(tenant)
+    designed = readers.designed.edges(DesignedFilter(tenant, Classification.RESTRICTED))
+    registry = readers.designed.registry(tenant)
+    observed = _edges(readers, tenant, env, window.start, window.end)
+    past = _edges(readers, tenant, env, min(begin, window.start), window.end)
+    frames = getattr(readers.history, "edge_day_frame", None)
+    days = frames(tenant, env, history_from, last) if frames is not None else readers.history.edge_days(tenant, env, history_from, last)
+    histories = histories_of(days, history_from)
+    histories = with_daily_messages(histories, days, history_from, frozenset(e.rid for e in past if e.relation is Relation.PUBLISHES_OBSERVED))
+    evidence = Evidence(
+        window.start, window.end, history_from, tuple(designed), tuple(observed), tuple(past), histories, tuple(d for d in service_days if d.day < last),
+        readers.observed.coverage(tenant, TimeRange(window.start, window.end)), registry, environment,
+        readers.observed.coverage(tenant, TimeRange(begin, window.end)),
+    )
+    evidence = replace(evidence, hours=_hours(readers, tenant, evidence, registry))
+    return evidence, window, revision, digest(evidence)
+
+
+def _readable(readers: Readers, tenant: str, window: Window) -> None:
+    """A source that fails and has not read the window yet: nothing can be said, and no verdict may change."""
+    if readers.coverage is None:
+        return
+    behind = [s for s in readers.coverage.sources(tenant) if s.state is SourceState.FAILING and (s.read_to is None or s.read_to < window.end)]
+    if behind:
+        text = "; ".join(f"{s.name}: {s.reason or 'no answer'} (read to {s.read_to:%Y-%m-%d %H:%M})" if s.read_to else f"{s.name}: {s.reason or 'no answer'}" for s in behind)
+        msg = f"a source could not be read up to the end of the window, so nothing is said about drift: {text}"
+        raise SourceUnavailable(msg)
+
+
+def _edges(readers: Readers, tenant: str, environment: str | None, start: datetime, end: datetime) -> list[ObservedEdge]:
+    return readers.observed.edges(EdgeFilter(tenant, environment, window=TimeRange(start, end), infrastructure="include"))
+
+
+def _hours(readers: Readers, tenant: str, evidence: Evidence, registry: Registry) -> dict[str, tuple[datetime, ...]]:
+    """Active hours of the edges whose documents declare a schedule."""
+    wanted: set[tuple[str, str]] = set()
+    for edge in evidence.designed:
+        if declared(edge.claims) is not None:
+            wanted.add((_key(registry, edge.source.name), _key(registry, edge.target.name)))
+    if not wanted:
+        return {}
+    found: dict[str, tuple[datetime, ...]] = {}
+    for seen in evidence.observed:
+        if (_key(registry, seen.source.name), _key(registry, seen.target.name)) in wanted and len(found) < SCHEDULED_MAX:
+            series = readers.observed.series(tenant, seen.rid, TimeRange(evidence.window_from, evidence.window_to), "1h")
+            found[seen.rid] = tuple(row["start"] for row in series if row.get("calls") or row.get("messages"))
+    return found
+
+
+def _key(registry: Registry, name: str) -> str:
+    entity = registry.resolve(name).entity
+    return (entity.name if entity is not None else name).casefold()
+
+
+def digest(evidence: Evidence) -> str:
+    """Over everything a verdict can depend on. The same evidence in any order has the same digest."""
+    made = hashlib.sha256()
+
+    def add(items: Iterable[Any]) -> None:
+        for text in sorted(map(repr, items)):
+            made.update(text.encode())
+        made.update(b"\0")
+
+    add((e.rid, e.claims) for e in evidence.designed)
+    add((e.rid, e.calls, e.messages, e.errors, e.retries, e.first_seen, e.last_seen, e.support, sorted(e.protocols.items()), sorted(e.via.items()), e.source_versions, e.client_latency, e.aliases)
+        for e in evidence.observed)
+    add((e.rid, e.first_seen, e.aliases) for e in evidence.past)
+    add(_history(rid, h) for rid, h in evidence.histories.items())
+    add(_service_day(d) for d in evidence.service_days)
+    add(evidence.registry.entities)
+    add([evidence.coverage, evidence.history_coverage])
+    add(evidence.hours.items())
+    return made.hexdigest()[:32]
+
+
+def _history(rid: str, history: EdgeHistory) -> tuple[Any, ...]:
+    return rid, history.mask, history.calls, history.messages, history.traces, history.by_day
+
+
+def _service_day(day: ServiceDay) -> tuple[Any, ...]:
+    return day.service, day.day, day.spans, day.entry_spans, sorted(day.exits.items()), sorted(day.exits_resolved.items()), day.sampling_known, day.probability, day.versions

@@ -1,0 +1,121 @@
+"""Findings of drift runs, cut in SQL to what a reader sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from psycopg.rows import class_row
+
+from nexus.model.finding import Finding, Severity, State
+from nexus.store.drift_codec import decode, encode
+from nexus.store.pool import Connection
+from nexus.store.queries import queries
+
+_SQL = queries("drift_finding")
+SEVERITIES: dict[str, int] = {severity.value: rank for rank, severity in enumerate(Severity)}
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A finding to store."""
+
+    finding: Finding
+    needs: Sequence[str]
+    hidden: Sequence[str]
+    main: bool
+    calls: int
+    names: Sequence[str]
+    namespaces: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFinding:
+    """A finding as read, with its state of today."""
+
+    finding: Finding
+    carried: bool
+    reason: str | None
+    owner: str | None
+    expires_at: datetime | None
+    scope: str | None = None
+    run_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CountRow:
+    """How many findings share these properties."""
+
+    flag: str
+    status: str
+    undecided: bool
+    main: bool
+    findings: int
+    calls: int
+
+
+def add_findings(connection: Connection, tenant: str, run_id: str, rows: Iterable[FindingRow]) -> None:
+    """COPY the findings of a run."""
+    with connection.cursor() as cursor, cursor.copy(_SQL["copy_findings"]) as copy:
+        for row in rows:
+            f = row.finding
+            body = encode(f)
+            for name in ("state", "first_detected"):
+                body.pop(name, None)
+            copy.write_row((
+                tenant, run_id, f.fingerprint, list(row.needs), list(row.hidden), f.environment, f.flag.value, f.status, SEVERITIES[f.severity.value], f.undecided, row.main, False, f.rank,
+                row.calls, list(row.names), list(row.namespaces), orjson.dumps(body).decode(),
+            ))
+
+
+def carry_findings(connection: Connection, tenant: str, from_run: str, run_id: str, fingerprints: Sequence[str]) -> None:
+    """Copy findings of an earlier run that are not resolved yet, or lately."""
+    if fingerprints:
+        connection.execute(_SQL["carry"], {"tenant": tenant, "run_id": run_id, "from_run": from_run, "fingerprints": list(fingerprints)})
+
+
+def page(connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str], *, filters: dict[str, Any], after: tuple[float, str] | None, limit: int) -> list[StoredFinding]:
+    """Findings in order of rank, as far as a reader of the labels `visible` sees them. `filters` as in the query."""
+    values = {
+        "tenant": tenant, "run_id": run_id, "scope": scope, "visible": sorted(visible), "environment": "", "flag": "", "status": "", "entity": "", "namespace": "", "min_severity": 0, "state": "",
+        "after": after is not None, "after_rank": after[0] if after else 0.0, "after_fingerprint": after[1] if after else "", "limit": limit or None,
+    } | filters
+    return [_finding(row[0:9]) for row in connection.execute(_SQL["page"], values)]
+
+
+def carried(connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str]) -> list[StoredFinding]:
+    """What a run carries over, as far as a reader sees it."""
+    values = {"tenant": tenant, "run_id": run_id, "scope": scope, "visible": sorted(visible)}
+    return [_finding(row) for row in connection.execute(_SQL["carried"], values)]
+
+
+def one(connection: Connection, tenant: str, fingerprint: str, labels: dict[str, frozenset[str]]) -> list[StoredFinding]:
+    """The finding in the newest runs of each scope, where the reader sees it. `labels`: run id -> labels that the reader sees of it."""
+    found = []
+    for row in connection.execute(_SQL["one"], {"tenant": tenant, "fingerprint": fingerprint}):
+        visible = labels.get(row[9], frozenset())
+        if set(row[11]) <= visible and not set(row[12]) & visible:
+            found.append(_finding(row[0:9], row[10], row[9]))
+    return found
+
+
+def counts(connection: Connection, tenant: str, run_id: str, visible: Iterable[str], environment: str = "") -> list[CountRow]:
+    """Counts before any filter."""
+    with connection.cursor(row_factory=class_row(CountRow)) as cursor:
+        return cursor.execute(_SQL["counts"], {"tenant": tenant, "run_id": run_id, "visible": sorted(visible), "environment": environment}).fetchall()
+
+
+def state_counts(connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str]) -> dict[str, int]:
+    """State -> findings of a run that are not confirmed."""
+    values = {"tenant": tenant, "run_id": run_id, "scope": scope, "visible": sorted(visible)}
+    return {state: number for state, number in connection.execute(_SQL["state_counts"], values)}
+
+
+def _finding(row: Sequence[Any], scope: str | None = None, run_id: str = "") -> StoredFinding:
+    _, _, carried, body, state, first, reason, owner, expires = row
+    known = state or (State.RESOLVED.value if body["flag"] == "confirmed" else State.NEW.value)
+    finding = decode(Finding, body | {"state": known} | ({"first_detected": first.isoformat()} if first else {}))
+    return StoredFinding(finding, carried, reason, owner, expires, scope, run_id)

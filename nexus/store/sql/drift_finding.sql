@@ -1,0 +1,58 @@
+-- name: copy_findings
+COPY drift_finding (tenant, run_id, fingerprint, needs, hidden, environment, flag, status, severity, undecided, main, carried, rank, calls, names, namespaces, body) FROM STDIN
+
+-- name: page
+SELECT f.fingerprint, f.rank, f.carried, f.body, s.state, s.first_detected, s.reason, s.owner, s.expires_at
+FROM drift_finding f
+LEFT JOIN drift_state s ON s.tenant = f.tenant AND s.scope = %(scope)s AND s.fingerprint = f.fingerprint
+WHERE f.tenant = %(tenant)s AND f.run_id = %(run_id)s AND f.needs <@ %(visible)s AND NOT f.hidden && %(visible)s
+    AND (%(environment)s = '' OR f.environment IN ('', %(environment)s))
+    AND (%(flag)s = '' OR f.flag = %(flag)s)
+    AND (%(status)s = '' OR f.status = %(status)s)
+    AND (%(entity)s = '' OR f.names @> ARRAY[lower(%(entity)s)])
+    AND (%(namespace)s = '' OR f.namespaces @> ARRAY[%(namespace)s::text])
+    AND f.severity >= %(min_severity)s
+    AND (%(state)s = '' OR coalesce(s.state, CASE f.flag WHEN 'confirmed' THEN 'resolved' ELSE 'new' END) = %(state)s)
+    AND (NOT f.carried OR %(state)s = 'resolved' OR s.state IS DISTINCT FROM 'resolved')
+    AND (NOT %(after)s::boolean OR (-f.rank, f.fingerprint) > (-%(after_rank)s::double precision, %(after_fingerprint)s))
+ORDER BY f.rank DESC, f.fingerprint
+LIMIT %(limit)s
+
+-- name: counts
+SELECT flag, status, undecided, main, count(*) AS findings, sum(calls)::bigint AS calls
+FROM drift_finding
+WHERE tenant = %(tenant)s AND run_id = %(run_id)s AND NOT carried AND (%(environment)s = '' OR environment IN ('', %(environment)s)) AND needs <@ %(visible)s AND NOT hidden && %(visible)s
+GROUP BY flag, status, undecided, main
+ORDER BY flag, status, undecided, main
+
+-- name: state_counts
+SELECT coalesce(s.state, 'new') AS state, count(DISTINCT f.fingerprint)
+FROM drift_finding f
+LEFT JOIN drift_state s ON s.tenant = f.tenant AND s.scope = %(scope)s AND s.fingerprint = f.fingerprint
+WHERE f.tenant = %(tenant)s AND f.run_id = %(run_id)s AND f.flag <> 'confirmed' AND f.needs <@ %(visible)s AND NOT f.hidden && %(visible)s
+GROUP BY 1
+ORDER BY 1
+
+-- name: one
+SELECT f.fingerprint, f.rank, f.carried, f.body, s.state, s.first_detected, s.reason, s.owner, s.expires_at, f.run_id, s.scope, f.needs, f.hidden
+FROM drift_finding f
+JOIN drift_run r ON r.tenant = f.tenant AND r.id = f.run_id
+LEFT JOIN drift_state s ON s.tenant = f.tenant AND s.scope = r.environment AND s.fingerprint = f.fingerprint
+WHERE f.tenant = %(tenant)s AND f.fingerprint = %(fingerprint)s AND r.seq IN (
+    SELECT max(seq) FROM drift_run WHERE tenant = %(tenant)s AND state = 'done' AND standard GROUP BY environment
+    UNION SELECT max(seq) FROM drift_run WHERE tenant = %(tenant)s AND state = 'done' GROUP BY environment
+)
+ORDER BY r.standard DESC, r.seq DESC
+
+-- name: carried
+SELECT f.fingerprint, f.rank, f.carried, f.body, s.state, s.first_detected, s.reason, s.owner, s.expires_at
+FROM drift_finding f
+LEFT JOIN drift_state s ON s.tenant = f.tenant AND s.scope = %(scope)s AND s.fingerprint = f.fingerprint
+WHERE f.tenant = %(tenant)s AND f.run_id = %(run_id)s AND f.carried AND f.needs <@ %(visible)s AND NOT f.hidden && %(visible)s
+ORDER BY f.fingerprint
+
+-- name: carry
+INSERT INTO drift_finding (tenant, run_id, fingerprint, needs, hidden, environment, flag, status, severity, undecided, main, carried, rank, calls, names, namespaces, body)
+SELECT tenant, %(run_id)s, fingerprint, needs, hidden, environment, flag, status, severity, undecided, main, true, rank, calls, names, namespaces, body
+FROM drift_finding
+WHERE tenant = %(tenant)s AND run_id = %(from_run)s AND fingerprint = ANY(%(fingerprints)s)
