@@ -91,18 +91,18 @@ def _distinct(spans: pl.DataFrame) -> pl.DataFrame:
     single = spans.with_columns(conflicts=pl.lit(0, pl.Int64))
     if not repeated.any():
         return single
-    content = _canonical(spans.filter(repeated)).unique([*identity, "canonical"], keep="any")
+    content = contents(spans.filter(repeated)).unique([*identity, "canonical"], keep="any")
     content = content.with_columns(conflicts=pl.len().over(identity).cast(pl.Int64) - 1)
     kept = content.sort(["end_ns", "attribute_count", "canonical"], descending=[True, True, False], nulls_last=True).unique(identity, keep="first", maintain_order=True)
     return pl.concat([single.filter(~repeated), kept.drop("canonical")])
 
 
-def _canonical(spans: pl.DataFrame) -> pl.DataFrame:
-    """With `canonical`: one text a content. Attribute order is no content; fields in the order of their names."""
+def contents(spans: pl.DataFrame) -> pl.DataFrame:
+    """With `canonical`: one text a content (kind included). Attribute order is no content."""
     attributes = pl.col("attributes").list.eval(pl.element().struct.json_encode()).list.sort().list.join(",").fill_null("")
     links = pl.col("links").list.eval(pl.element().struct.field("trace_id").bin.encode("hex") + pl.element().struct.field("span_id").bin.encode("hex"))
     texts = ["environment", "instance", "name", "service_name", "service_namespace", "service_version", "status_message", "trace_state"]
-    numbers = ["end_ns", "flags", "start_ns", "status", "attribute_count", "source_probability"]
+    numbers = ["kind", "end_ns", "flags", "start_ns", "status", "attribute_count", "source_probability"]
     return spans.with_columns(
         canonical=pl.concat_str(
             attributes, links.list.join(",").fill_null(""), pl.col("name").fill_null(""), pl.col("parent_id").bin.encode("hex").fill_null(""),

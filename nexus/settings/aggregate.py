@@ -8,6 +8,13 @@ from pydantic import Field
 
 from nexus.settings.base import Duration, Section
 
+# Requests that are telemetry about telemetry, or checks of health (observed-edges.md rule 11).
+INFRASTRUCTURE_RPC = ("opentelemetry.proto.collector.", "jaeger.api_v2.", "grpc.health.v1.")
+INFRASTRUCTURE_PATHS = (
+    "/v1/traces", "/v1/metrics", "/v1/logs", "/v1development/profiles", "/api/v2/spans", "/api/traces", "/loki/api/v1/push", "/api/v1/push", "/api/v1/write",
+    "/ingest", "/push.v1.PusherService/Push", "/health", "/healthz", "/livez", "/readyz", "/live", "/ready", "/-/healthy", "/-/ready", "/actuator/health",
+)
+
 
 class PairingSettings(Section):
     """Distances in event time within which two spans can be ends of one call (observed-edges.md section 4)."""
@@ -15,9 +22,12 @@ class PairingSettings(Section):
     call_horizon: Duration = Field(timedelta(minutes=15), description="Between the ends of a call.")
     link_horizon: Duration = Field(timedelta(hours=24), description="Between the ends of a message.")
     clock_skew: Duration = Field(timedelta(milliseconds=10), description="How far a server span may stick out of its client's when a lost parent is repaired.")
+    infrastructure_rpc: tuple[str, ...] = Field(INFRASTRUCTURE_RPC, description="Beginnings of RPC methods that make an edge one of telemetry or health checks (JSON list).")
+    infrastructure_paths: tuple[str, ...] = Field(INFRASTRUCTURE_PATHS, description="HTTP paths that do the same (JSON list).")
 
 
 class AggregateSettings(Section):
     """When windows are rolled up and kept."""
 
     interval: Duration = Field(timedelta(seconds=1), description="Pause between two looks at the span log.")
+    max_spans: int = Field(250_000, ge=1000, description="Spans that one transaction rolls up at most; memory grows with it.")

@@ -1,0 +1,80 @@
+"""Stored rows and a delta -> the rows that take their place, at every grain. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from aggregator import codec
+from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA, bounds, examples, merge_bounds, merge_examples
+from aggregator.rollup import LATENCIES, ROW, SAMPLE_SCHEMA, Rows, add_bags, add_totals
+from nexus.model.window import DAY_NS, HOUR_NS, MINUTE_NS
+
+GRAINS: Final = {0: MINUTE_NS, 1: HOUR_NS, 2: DAY_NS}
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """`rows`: `edge`, `start` (ns) and `codec.STORED`; `dirty`: rows whose extremes were taken back and have to be made again."""
+
+    rows: pl.DataFrame
+    dirty: pl.DataFrame
+
+
+def at_grain(rows: Rows, grain_ns: int) -> Rows:
+    """Minutes of a delta summed to a coarser grain."""
+    start = pl.col("start") - pl.col("start") % grain_ns
+    return Rows(add_totals(rows.totals.with_columns(start=start)), add_bags(rows.bags.with_columns(start=start)), rows.samples.with_columns(start=start))
+
+
+def keys(rows: Rows) -> pl.DataFrame:
+    """Every `edge`, `start` that a delta touches."""
+    return pl.concat([part.select(ROW) for part in (rows.totals, rows.bags, rows.samples)]).unique()
+
+
+def merge(stored: pl.DataFrame, change: Rows) -> Merged:
+    """Rows after the change. A row without facts is gone."""
+    totals, bags, bound, example = codec.decode(stored)
+    totals = add_totals(totals, change.totals).filter(pl.col("facts") > 0)
+    gone = change.samples.filter(pl.col("sign") < 0)
+    came = change.samples.filter(pl.col("sign") > 0)
+    bags = add_bags(bags, change.bags)
+    bound = merge_bounds(pl.concat([bound, bounds(came).select(*ROW, *BOUNDS)]))
+    example = merge_examples(pl.concat([example, examples(came)]))
+    dirty = _dirty(gone, bound, example).join(totals.select(ROW), on=ROW, how="semi")
+    return Merged(codec.encode(totals, bags.join(totals.select(ROW), on=ROW, how="semi"), bound, example.join(totals.select(ROW), on=ROW, how="semi")), dirty)
+
+
+def _dirty(gone: pl.DataFrame, bound: pl.DataFrame, example: pl.DataFrame) -> pl.DataFrame:
+    """Rows in which something taken back may be an extreme."""
+    if not gone.height:
+        return gone.select(ROW)
+    beside = gone.join(bound, on=ROW)
+    touches = (pl.col("at_ns") == pl.col("first_ns")) | (pl.col("at_ns") == pl.col("last_ns"))
+    for name in LATENCIES:
+        touches = touches | (pl.col(f"{name}_ns") == pl.col(f"{name}_min")).fill_null(value=False) | (pl.col(f"{name}_ns") == pl.col(f"{name}_max")).fill_null(value=False)
+    shown = gone.join(example.select(*ROW, "trace_id"), on=[*ROW, "trace_id"], how="semi").select(ROW)
+    return pl.concat([beside.filter(touches).select(ROW), shown]).unique()
+
+
+def remade(rows: pl.DataFrame, samples: pl.DataFrame) -> pl.DataFrame:
+    """`rows` with the extremes that `samples` (those that stand) give."""
+    bound, example = bounds(samples), examples(samples)
+    return _with(rows, bound, example)
+
+
+def from_finer(rows: pl.DataFrame, finer: pl.DataFrame, grain_ns: int) -> pl.DataFrame:
+    """Coarse `rows` with the extremes of the finer rows inside them."""
+    start = pl.col("start") - pl.col("start") % grain_ns
+    _, _, bound, example = codec.decode(finer)
+    return _with(rows, merge_bounds(bound.with_columns(start=start)), merge_examples(example.with_columns(start=start)))
+
+
+def _with(rows: pl.DataFrame, bound: pl.DataFrame, example: pl.DataFrame) -> pl.DataFrame:
+    totals, bags, _, _ = codec.decode(rows)
+    return codec.encode(totals, bags, bound.select(*ROW, *BOUNDS), example.select(*EXAMPLE_SCHEMA))
+
+
+__all__ = ["GRAINS", "SAMPLE_SCHEMA", "Merged", "at_grain", "from_finer", "keys", "merge", "remade"]

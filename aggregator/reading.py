@@ -1,0 +1,153 @@
+"""The observed side as readers get it: edges, series, services, history. Reads the store, computes nothing that is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+import polars as pl
+
+from aggregator import codec
+from aggregator.extremes import merge_bounds, merge_examples
+from aggregator.ranges import Segment, segments
+from aggregator.rollup import add_bags, add_totals
+from aggregator.services import service_view
+from aggregator.summary import summaries
+from aggregator.view import Links, edge_view
+from nexus.model.edge import EdgeDay, ObservedEdge
+from nexus.model.service import Coverage, Node, ServiceDay
+from nexus.model.window import TimeRange
+from nexus.ports.observed import EdgeFilter
+from nexus.store import observed, observed_read
+from nexus.store.observed_read import EdgeQuery, EdgeRow
+from nexus.store.pool import Connection, Database
+
+SECOND_NS: Final = 1_000_000_000
+STEPS: Final = {"1m": observed.MINUTE, "1h": observed.HOUR, "1d": observed.DAY}
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedStore:
+    """`ObservedReader` and `ObservedHistory` on PostgreSQL. `coverage_of(tenant, window)` reads what the sources could not read."""
+
+    database: Database
+    links: Links
+    coverage_of: Callable[[str, TimeRange], Coverage]
+
+    def edges(self, wanted: EdgeFilter) -> list[ObservedEdge]:
+        """See `ObservedReader.edges`."""
+        spans = segments(wanted.window)
+        query = EdgeQuery(
+            wanted.tenant, tuple(spans), environment=wanted.environment, namespace=wanted.namespace, source=wanted.source, target=wanted.target, entity=wanted.entity,
+            relation=wanted.relation, infrastructure=wanted.infrastructure, after=wanted.after, limit=wanted.limit or None,
+        )
+        with self.database.connection() as connection:
+            known = observed_read.find_edges(connection, query)
+            rows = _rows(connection, wanted.tenant, known, spans)
+        return [edge_view(edge, row, self.links) for edge, row in _summed(known, rows)]
+
+    def edge(self, tenant: str, rid: str, window: TimeRange) -> ObservedEdge | None:
+        """See `ObservedReader.edge`."""
+        spans = segments(window)
+        with self.database.connection() as connection:
+            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), rid=rid))
+            rows = _rows(connection, tenant, known, spans)
+        return next((edge_view(edge, row, self.links) for edge, row in _summed(known, rows)), None)
+
+    def series(self, tenant: str, rid: str, window: TimeRange, step: str) -> list[dict[str, Any]]:
+        """See `ObservedReader.series`: `[{"start", "edge": ObservedEdge}]`, in order."""
+        span = [Segment(STEPS[step], *_bounds(window))]
+        with self.database.connection() as connection:
+            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), rid=rid))
+            rows = _rows(connection, tenant, known, span)
+        by_id = {edge.id: edge for edge in known}
+        return [
+            {"start": datetime.fromtimestamp(row["start"] // SECOND_NS, UTC), "edge": edge_view(by_id[row["edge"]], row, self.links)}
+            for row in summaries(*codec.decode(rows))
+        ]
+
+    def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
+        """See `ObservedReader.services`."""
+        spans = segments(window)
+        with self.database.connection() as connection:
+            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment))
+            rows = _rows(connection, tenant, known, spans)
+            delivered = observed.deliveries(connection, tenant)
+        bags = add_bags(codec.decode(rows)[1].with_columns(start=pl.lit(0, pl.Int64)))
+        return service_view(known, bags, delivered)
+
+    def coverage(self, tenant: str, window: TimeRange) -> Coverage:
+        """See `ObservedReader.coverage`."""
+        return self.coverage_of(tenant, window)
+
+    def sampling(self, tenant: str, window: TimeRange) -> tuple[bool, bool]:
+        """Whether every span of the range states its probability, and whether any states one below 1."""
+        views = self.services(tenant, None, window)
+        known = bool(views) and all(view["sampling"]["known"] == 1 for view in views)
+        return known, any((view["sampling"]["smallest_probability"] or 1.0) < 1 for view in views)
+
+    def edge_days(self, tenant: str, environment: str | None, start: date, end: date) -> list[EdgeDay]:
+        """See `ObservedHistory.edge_days`. `traces` is a lower bound: the distinct sample traces of the day."""
+        known, rows = self._days(tenant, environment, start, end, service=False)
+        names = {edge.id: edge.rid for edge in known}
+        totals, bags, _, examples = codec.decode(rows)
+        hours = bags.filter(pl.col("kind") == "instance").group_by("edge", "start").agg(hours=pl.len())
+        traces = examples.group_by("edge", "start").agg(traces=pl.col("trace_id").n_unique())
+        lines = totals.join(hours, on=["edge", "start"], how="left").join(traces, on=["edge", "start"], how="left").sort("edge", "start")
+        return [
+            EdgeDay(names[row["edge"]], _day(row["start"]), row["calls"], row["messages"], row["errors"], row["traces"] or 0, row["hours"] or 0)
+            for row in lines.iter_rows(named=True)
+        ]
+
+    def service_days(self, tenant: str, environment: str | None, start: date, end: date) -> list[ServiceDay]:
+        """See `ObservedHistory.service_days`."""
+        known, rows = self._days(tenant, environment, start, end, service=True)
+        by_id = {edge.id: edge for edge in known}
+        bags = codec.decode(rows)[1]
+        days: dict[tuple[int, int], dict[str, dict[str, tuple[int, int]]]] = {}
+        for edge, at, kind, item, n, m in bags.sort("edge", "start", "kind", "item").iter_rows():
+            days.setdefault((edge, at), {}).setdefault(kind, {})[item] = (n, m)
+        return [_service_day(by_id[edge], _day(at), found) for (edge, at), found in sorted(days.items())]
+
+    def _days(self, tenant: str, environment: str | None, start: date, end: date, *, service: bool) -> tuple[list[EdgeRow], pl.DataFrame]:
+        span = [Segment(observed.DAY, _seconds(start), _seconds(end))]
+        with self.database.connection() as connection:
+            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), service=service, environment=environment))
+            return known, _rows(connection, tenant, known, span)
+
+
+def _service_day(edge: EdgeRow, day: date, found: dict[str, dict[str, tuple[int, int]]]) -> ServiceDay:
+    counters = {name: n for name, (n, _) in found.get("counter", {}).items()}
+    spans = counters.get("spans", 0)
+    exits = found.get("exit", {})
+    return ServiceDay(
+        Node(edge.source, environment=edge.source_env), day, spans, counters.get("entry_spans", 0), {name: n for name, (n, _) in exits.items()},
+        {name: m for name, (_, m) in exits.items()}, counters.get("spans_sampling_known", 0) / spans if spans else 0.0,
+        min((float(p) for p in found.get("p", {})), default=None), tuple(sorted(found.get("version", {}))), len({item.rsplit("\x1f", 1)[0] for item in found.get("instance", {})}),
+    )
+
+
+def _rows(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[Segment]) -> pl.DataFrame:
+    parts = [observed_read.rows_between(connection, tenant, span.grain, [edge.id for edge in known], span.start, span.end) for span in spans]
+    return pl.concat(parts).with_columns(start=pl.col("start") * SECOND_NS)
+
+
+def _summed(known: list[EdgeRow], rows: pl.DataFrame) -> list[tuple[EdgeRow, dict[str, Any]]]:
+    """Rows of each edge added up, in the order of `known`."""
+    totals, bags, bound, example = (part.with_columns(start=pl.lit(0, pl.Int64)) for part in codec.decode(rows))
+    found = {row["edge"]: row for row in summaries(add_totals(totals), add_bags(bags), merge_bounds(bound), merge_examples(example))}
+    return [(edge, found[edge.id]) for edge in known if edge.id in found]
+
+
+def _bounds(window: TimeRange) -> tuple[int, int]:
+    return int(window.start.timestamp()) if window.start else 0, -int(-window.end.timestamp() // 1) if window.end else 1 << 62
+
+
+def _seconds(day: date) -> int:
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
+
+
+def _day(start_ns: int) -> date:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=start_ns // SECOND_NS)).date()

@@ -1,0 +1,65 @@
+"""The loop: catch up with the span log, again and again, and on request."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+
+from aggregator.engine import Batch, Engine
+from nexus.errors import DependencyError
+from nexus.store import observed
+from nexus.store.pool import Database
+
+RETRY_S: Final = 2.0
+# A request to settle gives up waiting after this; what is acknowledged later is not its concern.
+SETTLE_DEADLINE_S: Final = 120.0
+log = structlog.get_logger("nexus.aggregator")
+
+
+@dataclass(slots=True)
+class Aggregation:
+    """`AggregateControl`, and the body of the role."""
+
+    engine: Engine
+    database: Database
+    interval: timedelta
+    max_spans: int
+
+    def run(self, stop: threading.Event) -> None:
+        """Until `stop`: roll up what is new, pause where nothing is. A database that is away is waited for."""
+        while not stop.is_set():
+            try:
+                done = self.engine.batch(self.max_spans)
+            except DependencyError as error:
+                log.warning("aggregate_waits", error=str(error), retry_s=RETRY_S)
+                stop.wait(RETRY_S)
+                continue
+            if done.spans == 0:
+                stop.wait(self.interval.total_seconds())
+
+    def aggregate(self, *, settle: bool) -> dict[str, Any]:
+        """See `AggregateControl.aggregate`."""
+        began = time.monotonic()
+        target = self.engine.log_end() if settle else None
+        total = Batch()
+        while True:
+            done = self.engine.batch(self.max_spans)
+            total = Batch(total.spans + done.spans, total.windows + done.windows, total.late + done.late, total.duplicates + done.duplicates, total.rejected + done.rejected)
+            if done.spans == 0 and (target is None or self.engine.reached(target) or time.monotonic() - began > SETTLE_DEADLINE_S):
+                break
+        with self.database.connection() as connection:
+            edges, services = observed.edge_counts(connection)
+            late, duplicates, rejected = observed.delivery_totals(connection)
+        return {
+            "position": self.engine.position(), "windows_replaced": total.windows, "edges": edges, "services": services, "late_spans": late, "duplicates": duplicates,
+            "rejected": rejected, "sources": self.engine.sources(), "took_ms": round((time.monotonic() - began) * 1000, 1),
+        }
+
+    def status(self) -> dict[str, Any]:
+        """See `AggregateControl.status`."""
+        return self.engine.status()

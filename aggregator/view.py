@@ -1,0 +1,73 @@
+"""From a summed row to an `ObservedEdge`. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from aggregator.tracequery import grafana_url, tempo_url, trace_query
+from nexus.model.edge import Cause, Exemplar, Latency, ObservedEdge, Relation, Support, TraceQuery
+from nexus.model.service import Node, NodeKind
+from nexus.store.observed_read import EdgeRow
+
+_NS_IN_MS: Final = 1_000_000
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where a trace query opens: Grafana with a Tempo data source, else Tempo itself, else nowhere."""
+
+    grafana_url: str = ""
+    grafana_datasource: str = "tempo"
+    tempo_url: str = ""
+
+
+def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
+    """An edge with the measures of `row` (`aggregator.summary`)."""
+    source, target = Node(edge.source, environment=edge.source_env), Node(edge.target, NodeKind(edge.target_kind), edge.target_env)
+    return ObservedEdge(
+        edge.rid, Relation(edge.relation), source, target, infrastructure=edge.infrastructure, is_self=source == target,
+        calls=row["calls"], handled=row["handled"], messages=row["messages"], retries=row["retries"], errors=row["errors"], client_errors=row["client_errors"],
+        server_errors=row["server_errors"], cancelled=row["cancelled"], observed=row["observed"], adjusted_calls=row["adjusted_calls"],
+        adjusted_errors=row["adjusted_errors"], sampling_known=row["sampling_known"], clock_suspect=row["clock_suspect"], queue_unmeasured=row["queue_unmeasured"],
+        protocols=row["protocol"], via=row["via"], basis=row["basis"], client_latency=_latency(row["client"]), server_latency=_latency(row["server"]),
+        queue=_latency(row["queue"]), first_seen=_time(row["first_ns"]), last_seen=_time(row["last_ns"]), active_days=row["active_days"],
+        support=Support(len(row["instances"]), row.get("instance_hours", 0)), source_versions=tuple(row["source_version"]), target_versions=tuple(row["target_version"]),
+        aliases=tuple(row["alias"]), addresses=tuple(row["address"]), causes=tuple(Cause(a, b, n) for a, b, n in row["causes"]),
+        exemplars=tuple(
+            Exemplar(one["outcome"], one["trace_id"].hex(), (one["span_id"] or b"").hex(), None if one["duration_ns"] is None else one["duration_ns"] / _NS_IN_MS)
+            for one in sorted(row["examples"], key=_order)
+        ),
+        trace_query=_query(edge, source, target, row, links),
+    )
+
+
+def _order(one: dict[str, Any]) -> tuple[str, int, bytes]:
+    return one["outcome"], -(one["duration_ns"] or 0) if one["outcome"] == "slowest" else 0, one["trace_id"]
+
+
+def _latency(found: dict[str, Any] | None) -> Latency | None:
+    if found is None:
+        return None
+    return Latency(found["count"], *(found[name] / _NS_IN_MS for name in ("sum", "min", "p50", "p90", "p95", "p99", "max")))
+
+
+def _time(ns: int | None) -> datetime | None:
+    return None if ns is None else _EPOCH + timedelta(microseconds=ns // 1000)
+
+
+def _query(edge: EdgeRow, source: Node, target: Node, row: dict[str, Any], links: Links) -> TraceQuery | None:
+    if row["first_ns"] is None:
+        return None
+    # Closed: from the first span to the end of the longest wait and handling after the last.
+    longest = (row["queue_max"] or 0) + max(row["client_max"] or 0, row["server_max"] or 0)
+    start_s, end_s = row["first_ns"] // 10**9, -(-(row["last_ns"] + longest) // 10**9) + 1
+    query = trace_query(edge.relation, source, target, basis=row["basis"], via=row["via"], addresses=row["address"])
+    url = ""
+    if links.grafana_url:
+        url = grafana_url(links.grafana_url, links.grafana_datasource, query, start_s * 1000, end_s * 1000)
+    elif links.tempo_url:
+        url = tempo_url(links.tempo_url, query, start_s, end_s)
+    return TraceQuery("tempo", query, _EPOCH + timedelta(seconds=start_s), _EPOCH + timedelta(seconds=end_s), url)

@@ -1,0 +1,73 @@
+"""`GET /edges` and `GET /edges/{rid}`: observed and designed edges."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from api.context import Context, Json, Reader
+from api.render_designed import designed_edge_json
+from api.routes._observed import coverage_json, edge_json, instant, measures_json, window_of
+from nexus.errors import BadQuestion, NotFound
+from nexus.model.edge import Relation
+from nexus.model.principal import Principal
+from nexus.ports.designed import DesignedFilter, DesignedReader
+from nexus.ports.observed import EdgeFilter, ObservedReader
+
+ROUTER = APIRouter(tags=["edges"])
+DEFAULT_LIMIT = 1000
+MAX_LIMIT = 10_000
+
+From = Annotated[str | None, Query(alias="from")]
+To = Annotated[str | None, Query(alias="to")]
+
+
+@ROUTER.get("/edges")
+def edges(
+    context: Context, caller: Reader, layer: Literal["observed", "designed", "both"] = "observed", environment: str | None = None, namespace: str | None = None,
+    source: str = "", target: str = "", relation: str = "", start: From = None, end: To = None,
+    infrastructure: Literal["exclude", "include", "only"] = "exclude", limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT, cursor: str = "",
+) -> Json:
+    """Edges in rid order, measures added up over the range; `next` continues. Designed edges come with the last page of observed ones."""
+    if relation and relation not in {item.value for item in Relation}:
+        msg = f"relation: {relation!r} is none of {', '.join(item.value for item in Relation)}"
+        raise BadQuestion(msg)
+    window = window_of(start, end)
+    reader = context.services.get(ObservedReader)  # type: ignore[type-abstract]
+    found: list[Json] = []
+    following: str | None = None
+    if layer != "designed":
+        wanted = EdgeFilter(
+            caller.tenant, environment, namespace, source, target, relation=relation, window=window, infrastructure=infrastructure, limit=limit + 1, after=cursor,
+        )
+        page = reader.edges(wanted)
+        following = page[limit - 1].rid if len(page) > limit else None
+        found = [edge_json(edge) for edge in page[:limit]]
+    if layer != "observed" and following is None:
+        found.extend(_designed(context, caller, environment, source, target, relation))
+    return {
+        "edges": found, "next": following, "window": {"from": instant(window.start), "to": instant(window.end)},
+        "coverage": coverage_json(reader.coverage(caller.tenant, window)),
+    }
+
+
+def _designed(context: Context, caller: Principal, environment: str | None, source: str, target: str, relation: str) -> list[Json]:
+    reader = context.services.get(DesignedReader)  # type: ignore[type-abstract]
+    wanted = DesignedFilter(caller.tenant, caller.clearance, tuple(caller.namespaces), source=source, target=target, relation=relation, environment=environment)
+    return [designed_edge_json(edge) for edge in reader.edges(wanted)]
+
+
+@ROUTER.get("/edges/{rid}")
+def edge(context: Context, caller: Reader, rid: str, start: From = None, end: To = None, step: Literal["", "1m", "1h", "1d"] = "") -> Json:
+    """One observed edge; with `step` also `series`, its measures by minute, hour or day."""
+    window = window_of(start, end)
+    reader = context.services.get(ObservedReader)  # type: ignore[type-abstract]
+    found = reader.edge(caller.tenant, rid, window)
+    if found is None:
+        msg = f"no edge {rid} in that range"
+        raise NotFound(msg)
+    out = edge_json(found) | {"window": {"from": instant(window.start), "to": instant(window.end)}}
+    if step:
+        out["series"] = [{"start": instant(item["start"]), **measures_json(item["edge"])} for item in reader.series(caller.tenant, rid, window, step)]
+    return out

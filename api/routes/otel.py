@@ -1,0 +1,39 @@
+"""`POST /otel/aggregate`: catch up with the span log."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+
+from api.context import Context, Ingester, Json
+from api.routes._observed import instant
+from nexus.ports.observed import AggregateControl
+
+ROUTER = APIRouter(tags=["observed"])
+
+
+class AggregateRequest(BaseModel):
+    """Body of the request."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    settle: bool = False
+
+
+@ROUTER.post("/otel/aggregate")
+def aggregate(context: Context, _: Ingester, body: AggregateRequest | None = None) -> Json:
+    """Roll up what is acknowledged; with `settle` wait until everything acknowledged so far is, and treat every pairing wait as over."""
+    done = context.services.get(AggregateControl).aggregate(settle=body.settle if body else False)  # type: ignore[type-abstract]
+    found: Json = _texts(done)
+    return found
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _texts(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_texts(item) for item in value]
+    return instant(value) if isinstance(value, datetime) else value

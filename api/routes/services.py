@@ -1,0 +1,27 @@
+"""`GET /services`: what each service reported about itself."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from api.context import Context, Json, Reader
+from api.routes._observed import coverage_json, instant, window_of
+from nexus.ports.observed import ObservedReader
+
+ROUTER = APIRouter(tags=["observed"])
+
+
+@ROUTER.get("/services")
+def services(
+    context: Context, caller: Reader, environment: str | None = None, start: Annotated[str | None, Query(alias="from")] = None,
+    end: Annotated[str | None, Query(alias="to")] = None,
+) -> Json:
+    """Service rows with their counters, added up over the range."""
+    window = window_of(start, end)
+    reader = context.services.get(ObservedReader)  # type: ignore[type-abstract]
+    return {
+        "services": reader.services(caller.tenant, environment, window), "window": {"from": instant(window.start), "to": instant(window.end)},
+        "coverage": coverage_json(reader.coverage(caller.tenant, window)),
+    }

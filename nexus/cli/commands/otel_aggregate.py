@@ -1,0 +1,27 @@
+"""`nexus otel-aggregate`: catch up with the span log now."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from nexus.cli.options import Data, Json, settings_from
+from nexus.ports.observed import AggregateControl
+from nexus.wiring.process import runtime_beside
+
+
+def COMMAND(  # noqa: N802  # the plugin constant of a command file
+    settle: Annotated[bool, typer.Option("--settle", help="First wait until everything acknowledged so far is rolled up.")] = False,  # noqa: FBT002
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """Roll up what the receivers have acknowledged."""
+    with runtime_beside(settings_from(data)) as runtime:
+        done = runtime.get(AggregateControl).aggregate(settle=settle)  # type: ignore[type-abstract]
+    if as_json:
+        print(json.dumps(done, default=str))
+    else:
+        print(f"{done['windows_replaced']} windows replaced; {done['edges']} edges of {done['services']} services; "
+              f"{done['late_spans']} late, {done['duplicates']} duplicate, {done['rejected']} rejected spans; {done['took_ms']:.0f} ms")

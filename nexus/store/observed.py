@@ -1,0 +1,130 @@
+"""Observed rows: in by COPY, replaced with the position they were made at in one transaction; out by edge and range."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from io import BytesIO
+from typing import Any, Final
+
+import polars as pl
+
+from nexus.store.pool import Connection
+from nexus.store.queries import queries
+
+_SQL = queries("observed")
+MINUTE, HOUR, DAY = 0, 1, 2
+KEY: Final = ("tenant", "grain", "edge", "start")
+_COUNTS: Final = (
+    "facts", "calls", "handled", "messages", "retries", "client_errors", "server_errors", "errors", "cancelled", "observed", "clock_suspect", "queue_unmeasured",
+    "client_sum", "server_sum", "queue_sum", "first_ns", "last_ns", "client_min", "client_max", "server_min", "server_max", "queue_min", "queue_max",
+)
+ROW_SCHEMA: Final[dict[str, Any]] = {
+    "tenant": pl.String, "grain": pl.Int16, "edge": pl.Int64, "start": pl.Int64, **dict.fromkeys(_COUNTS, pl.Int64), "bags": pl.String, "examples": pl.String,
+}
+POSITION: Final = "observed"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far the log is rolled up; `rules` names the settings that the kept rows were made with."""
+
+    position: dict[str, int]
+    seq: int
+    rules: str
+
+
+def lock_position(connection: Connection) -> Position:
+    """The position, held until the transaction ends: one writer at a time."""
+    connection.execute(_SQL["lock_writer"])
+    row = connection.execute(_SQL["position"], {"name": POSITION}).fetchone()
+    return Position({}, 0, "") if row is None else Position(row[0], row[1], row[2])
+
+
+def move_position(connection: Connection, moved: Position, at: datetime) -> None:
+    """Store the position."""
+    connection.execute(_SQL["move_position"], {"name": POSITION, "position": json.dumps(moved.position), "seq": moved.seq, "rules": moved.rules, "at": at})
+
+
+def edge_ids(connection: Connection, tenant: str, edges: pl.DataFrame) -> pl.DataFrame:
+    """`rid` -> `id` of `edges` (columns as in observed_edge without tenant and id); unknown ones are added."""
+    rids = edges["rid"].to_list()
+    known = connection.execute(_SQL["edge_ids"], {"tenant": tenant, "rids": rids}).fetchall()
+    found = {rid for rid, _ in known}
+    new = edges.filter(~pl.col("rid").is_in(list(found))) if found else edges
+    if new.height:
+        names = ("rid", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
+        connection.execute(_SQL["add_edges"], {"tenant": tenant, **{f"{name}s": new[name].to_list() for name in names}})
+        known = connection.execute(_SQL["edge_ids"], {"tenant": tenant, "rids": rids}).fetchall()
+    return pl.DataFrame(known, schema={"rid": pl.String, "edge": pl.Int64}, orient="row")
+
+
+def existing_rows(connection: Connection, keys: pl.DataFrame) -> pl.DataFrame:
+    """Stored rows of `keys` (`tenant`, `grain`, `edge`, `start` in seconds), which are then on hold for `replace_rows`."""
+    connection.execute(_SQL["clear_staging"])
+    with connection.cursor() as cursor:
+        with cursor.copy(_SQL["copy_touched"]) as copy:
+            copy.write(_csv(keys.select(KEY)))
+        with cursor.copy(f"COPY ({_SQL['existing']}) TO STDOUT (FORMAT csv)") as out:
+            text = b"".join(bytes(part) for part in out)
+    return pl.read_csv(BytesIO(text), has_header=False, schema=ROW_SCHEMA) if text else pl.DataFrame(schema=ROW_SCHEMA)
+
+
+def replace_rows(connection: Connection, rows: pl.DataFrame) -> None:
+    """Put `rows` (`ROW_SCHEMA`) in the place of those on hold."""
+    if rows.height:
+        with connection.cursor() as cursor, cursor.copy(_SQL["copy_revised"]) as copy:
+            copy.write(_csv(rows.select(list(ROW_SCHEMA))))
+    connection.execute(_SQL["drop_touched"])
+    connection.execute(_SQL["put_revised"])
+
+
+def rows_inside(connection: Connection, tenant: str, grain: int, edges: list[int], starts: list[int], size: int) -> pl.DataFrame:
+    """Rows of `grain` inside coarser windows: those of `edges` that begin at `starts`, `size` seconds long."""
+    values = {"tenant": tenant, "grain": grain, "edges": edges, "starts": starts, "size": size}
+    return pl.DataFrame(connection.execute(_SQL["rows_inside"], values).fetchall(), schema=ROW_SCHEMA, orient="row")
+
+
+def _csv(frame: pl.DataFrame) -> bytes:
+    out = BytesIO()
+    # Quoted texts, so that an empty one is not null.
+    frame.write_csv(out, include_header=False, quote_style="non_numeric")
+    return out.getvalue()
+
+
+def touch_windows(connection: Connection, tenant: str, starts: Sequence[int], at: datetime) -> None:
+    """Note when windows (seconds) were last touched."""
+    connection.execute(_SQL["touch_windows"], {"tenant": tenant, "starts": list(starts), "at": at})
+
+
+def settled_windows(connection: Connection, tenant: str, starts: Sequence[int]) -> set[int]:
+    """Those of the windows that are settled."""
+    return {start for (start,) in connection.execute(_SQL["settled_windows"], {"tenant": tenant, "starts": list(starts)})}
+
+
+def count_deliveries(connection: Connection, tenant: str, counts: pl.DataFrame) -> None:
+    """Add `service`, `environment`, `minute`, `late`, `duplicates`, `rejected` to the counters of deliveries."""
+    names = {"services": "service", "environments": "environment", "minutes": "minute", "late": "late", "duplicates": "duplicates", "rejected": "rejected"}
+    connection.execute(_SQL["count_deliveries"], {"tenant": tenant, **{key: counts[name].to_list() for key, name in names.items()}})
+
+
+def deliveries(connection: Connection, tenant: str) -> dict[tuple[str, str], dict[str, int]]:
+    """Counters of deliveries by service and environment."""
+    rows = connection.execute(_SQL["deliveries"], {"tenant": tenant}).fetchall()
+    return {(service, environment): {"late": late, "duplicates": duplicates, "rejected": rejected} for service, environment, late, duplicates, rejected in rows}
+
+
+def delivery_totals(connection: Connection) -> tuple[int, int, int]:
+    """Late, duplicate and rejected spans of all tenants."""
+    row = connection.execute(_SQL["delivery_totals"]).fetchone()
+    assert row is not None
+    return row[0], row[1], row[2]
+
+
+def edge_counts(connection: Connection) -> tuple[int, int]:
+    """How many edges and services are known, over all tenants."""
+    row = connection.execute(_SQL["edge_counts"]).fetchone()
+    assert row is not None
+    return row[0], row[1]

@@ -1,0 +1,93 @@
+"""Reading observed rows by edge and range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import polars as pl
+from psycopg.rows import class_row
+
+from nexus.store.observed import ROW_SCHEMA
+from nexus.store.pool import Connection
+from nexus.store.queries import queries
+
+_SQL = queries("observed")
+_ROWS: Final = {name: kind for name, kind in ROW_SCHEMA.items() if name not in {"tenant", "grain"}}
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRow:
+    """An edge or service as it is known."""
+
+    id: int
+    rid: str
+    relation: str
+    source: str
+    source_env: str
+    target: str
+    target_kind: str
+    target_env: str
+    infrastructure: bool
+
+
+class Span(Protocol):
+    """Rows of `grain` that start in [start, end) seconds."""
+
+    @property
+    def grain(self) -> int:
+        """0 minute, 1 hour, 2 day."""
+        ...
+
+    @property
+    def start(self) -> int:
+        """First second."""
+        ...
+
+    @property
+    def end(self) -> int:
+        """Second after the last."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeQuery:
+    """Which edges: those with rows in one of `spans` (grain, start and end in seconds, half open). Empty texts match everything."""
+
+    tenant: str
+    spans: tuple[Span, ...]
+    service: bool = False
+    rid: str = ""
+    environment: str | None = None
+    namespace: str | None = None
+    source: str = ""
+    target: str = ""
+    entity: str = ""
+    relation: str = ""
+    infrastructure: str = "include"
+    after: str = ""
+    limit: int | None = None
+
+
+def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
+    """Edges that have rows in range, in rid order."""
+    values: dict[str, Any] = {
+        "tenant": wanted.tenant, "grains": [span.grain for span in wanted.spans], "froms": [span.start for span in wanted.spans],
+        "tos": [span.end for span in wanted.spans], "service": wanted.service, "rid": wanted.rid,
+        "environment": wanted.environment, "namespace": wanted.namespace, "source": wanted.source, "target": wanted.target, "entity": wanted.entity,
+        "relation": wanted.relation, "infrastructure": wanted.infrastructure, "after": wanted.after, "count": wanted.limit,
+    }
+    with connection.cursor(row_factory=class_row(EdgeRow)) as cursor:
+        return cursor.execute(_SQL["find_edges"], values).fetchall()
+
+
+def rows_between(connection: Connection, tenant: str, grain: int, edges: list[int], start: int, end: int) -> pl.DataFrame:
+    """Stored rows of edges in [start, end) seconds."""
+    rows = connection.execute(_SQL["rows_between"], {"tenant": tenant, "grain": grain, "edges": edges, "from": start, "to": end}).fetchall()
+    return pl.DataFrame(rows, schema=_ROWS, orient="row")
+
+
+def row_range(connection: Connection, tenant: str, grain: int) -> tuple[int, int] | None:
+    """First and last window start of a grain, seconds; None where there is none."""
+    row = connection.execute(_SQL["row_range"], {"tenant": tenant, "grain": grain}).fetchone()
+    return None if row is None or row[0] is None else (row[0], row[1])

@@ -1,0 +1,111 @@
+-- name: lock_writer
+SELECT pg_advisory_xact_lock(5281876)
+
+-- name: position
+SELECT position, seq, rules FROM observed_position WHERE name = %(name)s FOR UPDATE
+
+-- name: move_position
+INSERT INTO observed_position (name, position, seq, rules, moved_at) VALUES (%(name)s, %(position)s::jsonb, %(seq)s, %(rules)s, %(at)s)
+ON CONFLICT (name) DO UPDATE SET position = excluded.position, seq = excluded.seq, rules = excluded.rules, moved_at = excluded.moved_at
+
+-- name: add_edges
+INSERT INTO observed_edge (tenant, rid, relation, source, source_env, target, target_kind, target_env, infrastructure)
+SELECT %(tenant)s, new.rid, new.relation, new.source, new.source_env, new.target, new.target_kind, new.target_env, new.infrastructure
+FROM unnest(%(rids)s::text[], %(relations)s::text[], %(sources)s::text[], %(source_envs)s::text[], %(targets)s::text[], %(target_kinds)s::text[], %(target_envs)s::text[], %(infrastructures)s::boolean[])
+    AS new (rid, relation, source, source_env, target, target_kind, target_env, infrastructure)
+ON CONFLICT DO NOTHING
+
+-- name: edge_ids
+SELECT rid, id FROM observed_edge WHERE tenant = %(tenant)s AND rid = ANY(%(rids)s)
+
+-- name: clear_staging
+TRUNCATE observed_touched, observed_revised
+
+-- name: copy_touched
+COPY observed_touched (tenant, grain, edge, start) FROM STDIN (FORMAT csv)
+
+-- name: existing
+SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
+       r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
+       r.queue_min, r.queue_max, r.bags, r.examples
+FROM observed_row r JOIN observed_touched t USING (tenant, grain, edge, start)
+
+-- name: copy_revised
+COPY observed_revised (
+    tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
+    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, examples
+) FROM STDIN (FORMAT csv)
+
+-- name: drop_touched
+DELETE FROM observed_row r USING observed_touched t
+WHERE r.tenant = t.tenant AND r.grain = t.grain AND r.edge = t.edge AND r.start = t.start
+
+-- name: put_revised
+INSERT INTO observed_row SELECT * FROM observed_revised
+
+-- name: touch_windows
+INSERT INTO observed_window (tenant, start, touched_at)
+SELECT %(tenant)s, touched.start, %(at)s FROM unnest(%(starts)s::bigint[]) AS touched (start)
+ON CONFLICT (tenant, start) DO UPDATE SET touched_at = excluded.touched_at
+
+-- name: settled_windows
+SELECT start FROM observed_window WHERE tenant = %(tenant)s AND start = ANY(%(starts)s) AND settled
+
+-- name: count_deliveries
+INSERT INTO observed_delivery (tenant, service, environment, minute, late, duplicates, rejected)
+SELECT %(tenant)s, new.service, new.environment, new.minute, new.late, new.duplicates, new.rejected
+FROM unnest(%(services)s::text[], %(environments)s::text[], %(minutes)s::timestamptz[], %(late)s::bigint[], %(duplicates)s::bigint[], %(rejected)s::bigint[])
+    AS new (service, environment, minute, late, duplicates, rejected)
+ON CONFLICT (tenant, service, environment, minute) DO UPDATE
+SET late = observed_delivery.late + excluded.late, duplicates = observed_delivery.duplicates + excluded.duplicates, rejected = observed_delivery.rejected + excluded.rejected
+
+-- name: deliveries
+SELECT service, environment, sum(late)::bigint AS late, sum(duplicates)::bigint AS duplicates, sum(rejected)::bigint AS rejected
+FROM observed_delivery
+WHERE tenant = %(tenant)s
+GROUP BY service, environment
+
+-- name: delivery_totals
+SELECT coalesce(sum(late), 0)::bigint, coalesce(sum(duplicates), 0)::bigint, coalesce(sum(rejected), 0)::bigint FROM observed_delivery
+
+-- name: edge_counts
+SELECT count(*) FILTER (WHERE relation <> 'SERVICE')::bigint, count(*) FILTER (WHERE relation = 'SERVICE')::bigint FROM observed_edge
+
+-- name: find_edges
+SELECT e.id, e.rid, e.relation, e.source, e.source_env, e.target, e.target_kind, e.target_env, e.infrastructure
+FROM observed_edge e
+WHERE e.tenant = %(tenant)s
+  AND (%(service)s::boolean = (e.relation = 'SERVICE'))
+  AND (%(rid)s::text = '' OR e.rid = %(rid)s)
+  AND (%(environment)s::text IS NULL OR e.source_env = %(environment)s)
+  AND (%(namespace)s::text IS NULL OR split_part(e.source, '/', 1) = %(namespace)s AND e.source LIKE '%%/%%'
+       OR e.target_kind = 'service' AND split_part(e.target, '/', 1) = %(namespace)s AND e.target LIKE '%%/%%')
+  AND (%(source)s::text = '' OR e.source = %(source)s)
+  AND (%(target)s::text = '' OR e.target = %(target)s)
+  AND (%(entity)s::text = '' OR e.source = %(entity)s OR e.target = %(entity)s)
+  AND (%(relation)s::text = '' OR e.relation = %(relation)s)
+  AND (%(infrastructure)s::text = 'include' OR e.infrastructure = (%(infrastructure)s = 'only'))
+  AND e.rid > %(after)s
+  AND EXISTS (
+      SELECT 1 FROM unnest(%(grains)s::smallint[], %(froms)s::bigint[], %(tos)s::bigint[]) AS span (grain, from_, to_)
+      JOIN observed_row r ON r.tenant = e.tenant AND r.grain = span.grain AND r.edge = e.id AND r.start >= span.from_ AND r.start < span.to_
+  )
+ORDER BY e.rid
+LIMIT %(count)s
+
+-- name: rows_between
+SELECT r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed, r.clock_suspect,
+       r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum,
+       r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max, r.queue_min, r.queue_max, r.bags, r.examples
+FROM observed_row r
+WHERE r.tenant = %(tenant)s AND r.grain = %(grain)s AND r.edge = ANY(%(edges)s) AND r.start >= %(from)s AND r.start < %(to)s
+
+-- name: row_range
+SELECT min(start), max(start) FROM observed_row WHERE tenant = %(tenant)s AND grain = %(grain)s
+
+-- name: rows_inside
+SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
+       r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
+       r.queue_min, r.queue_max, r.bags, r.examples
+FROM unnest(%(edges)s::bigint[], %(starts)s::bigint[]) AS over_ (edge, start)
+JOIN observed_row r ON r.tenant = %(tenant)s AND r.grain = %(grain)s AND r.edge = over_.edge AND r.start >= over_.start AND r.start < over_.start + %(size)s
