@@ -41,7 +41,9 @@ _KO_FORBIDDEN = re.compile(r"지 ?(?:않|못|말|마)|(?:면|서는) ?안 ?[되�
 _KO_PLANNED = re.compile(r"예정|계획|향후|추후|앞으로|도입할|추가할|로드맵|(?:다음|차기) ?(?:버전|릴리스|분기|단계|스프린트)|검토 ?중|[1-4]분기|고려 ?중|할 것이다|될 것이다|할 것입니다")
 _KO_DEPRECATED = re.compile(r"폐기|deprecated|제거(?:할|될) ?예정|지원 ?(?:종료|중단)|사용 ?중단|걷어|단계적으로 (?:제거|폐지)", re.IGNORECASE)
 _KO_HISTORICAL = re.compile(r"더 ?이상|과거에|예전에|이전에는|기존에는|원래는|했었|하였었|되었었|였었")
-_KO_CONDITIONAL = re.compile(r"(?:하|되|이|없|있|나|르|뜨|내|패하|스하|오|가|으)면(?! ?안)|(?:은|는|인|한|된|할|될|ㄹ) 경우|경우에(?:는|만)?|미스|실패 ?시|장애 ?시|않을 ?때|없을 ?때|필요 ?시|선택적으로|캐시에 없")
+_KO_CONDITIONAL = re.compile(
+    r"없으면|있으면|않으면|아니면|없을 ?(?:때|경우)|않을 ?(?:때|경우)|없는 ?경우|경우에만|때만|[한할된될인는] 경우|만약|만일|미스|실패 ?(?:시|하면|할 경우|한 경우)|장애 ?시|필요 ?시|선택적으로|타임아웃"
+)
 
 
 def heading_modality(headings: tuple[str, ...]) -> Modality | None:
@@ -68,7 +70,7 @@ def english(text: str, clause: str, *, negated: bool) -> Modality:
 
 def korean(text: str, clause: str) -> Modality:
     """The same for Korean; polarity stands at the end of the clause."""
-    if _KO_HISTORICAL.search(clause):
+    if _KO_HISTORICAL.search(text):
         return Modality.HISTORICAL
     if _KO_DEPRECATED.search(text):
         return Modality.DEPRECATED

@@ -108,6 +108,10 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
 def claim_of(lines: Lines, flat: Flat, start: int, end: int, statement: Statement, context: Context, *, korean: bool = False) -> RawClaim:
     """A raw claim whose quote is the sentence."""
     first, last = flat.span(start, end)
+    while first > 0 and lines.text[first - 1] in "*_`~":
+        first -= 1
+    while last < len(lines.text) and lines.text[last] in "*_`~":
+        last += 1
     text = flat.text[start:end]
     spoken = korean_protocol(text) if korean else protocol(text)
     via = Via(spoken, operation(flat, start, end) if statement.relation == "CALLS" else "", "")

@@ -95,7 +95,7 @@ class NameIndex:
         if any(HANGUL.fullmatch(part) for part in parts):
             # Spaces inside Korean compounds are optional: 결제 서비스, 결제서비스.
             joined = "".join(parts)
-            self._hangul.setdefault(joined[:2], []).append((joined, value, weak))
+            self._hangul.setdefault(joined[:1], []).append((joined, value, weak))
 
     def close(self) -> None:
         """Longest first."""
@@ -143,7 +143,7 @@ class NameIndex:
         return Found(first.start, full, end, value, weak, marked)
 
     def _korean(self, text: str, first: Token) -> tuple[int, int, bool] | None:
-        for joined, value, weak in self._hangul.get(first.key[:2], ()):
+        for joined, value, weak in self._hangul.get(first.key[:1], ()):
             end = _match_spaced(text, first.start, joined)
             if end is None:
                 continue
