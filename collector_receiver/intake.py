@@ -11,14 +11,15 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 import structlog
 
 from collector_receiver.budget import Budget
 from collector_receiver.inflate import gunzip
-from collector_receiver.otlp import Decoded, decode_batch
+from collector_receiver.otlp import decode_batch
 from collector_receiver.otlp_json import to_protobuf
+from collector_receiver.raw import RawSpans
 from nexus import telemetry
 from nexus.errors import InvariantBroken, MalformedSpans, NexusError, Overloaded
 from nexus.ports.span_log import Rejection, SpanLogWriter
@@ -67,12 +68,33 @@ class IntakeLimits:
     threads: int = 2
 
 
+@runtime_checkable
+class RawWriter(Protocol):
+    """A span log that takes spans as they are at the door. All of ours do; what else is a `SpanLogWriter` gets frames (`Frames`)."""
+
+    def append_raw(self, spans: RawSpans, source: str, rejections: Sequence[Rejection] = ()) -> None:
+        """As `SpanLogWriter.append`."""
+        ...
+
+
+class Frames:
+    """Any span log as a `RawWriter`."""
+
+    def __init__(self, writer: SpanLogWriter) -> None:
+        self._writer = writer
+
+    def append_raw(self, spans: RawSpans, source: str, rejections: Sequence[Rejection] = ()) -> None:
+        """Append as a frame."""
+        self._writer.append(spans.frame(), source, rejections)
+
+
 class Intake:
     """Decodes and appends. `start` before `submit`; `stop` finishes what was submitted."""
 
-    def __init__(self, writer: SpanLogWriter, budget: Budget, limits: IntakeLimits, allowed: Iterable[str] = ()) -> None:
+    def __init__(self, writer: RawWriter | SpanLogWriter, budget: Budget, limits: IntakeLimits, allowed: Iterable[str] = ()) -> None:
         self.budget = budget
-        self._writer, self._limits, self._allowed = writer, limits, frozenset(allowed)
+        self._writer: RawWriter = writer if isinstance(writer, RawWriter) else Frames(writer)
+        self._limits, self._allowed = limits, frozenset(allowed)
         self._waiting: deque[Pending] = deque()
         self._changed = threading.Condition()
         self._stopping = False
@@ -130,7 +152,8 @@ class Intake:
             if len(ready) > 1:
                 # Alone, so that only the request that causes it suffers.
                 for pending in ready:
-                    self._handle_alone(pending)
+                    if not pending.future.done():
+                        self._handle_alone(pending)
                 return
             log.exception("intake_failed", bytes=len(ready[0].body))
             self._finish(ready[0], InvariantBroken(f"decoding failed: {error!r}"))
@@ -166,16 +189,22 @@ class Intake:
 
     def _append(self, batch: list[Pending]) -> None:
         decoded = decode_batch([pending.body for pending in batch], [pending.tenant for pending in batch], self._allowed)
-        self._writer.append(decoded.spans, SOURCE, decoded.rejections)
-        for place, pending in enumerate(batch):
-            self._answer(pending, place, decoded)
-
-    def _answer(self, pending: Pending, place: int, decoded: Decoded) -> None:
-        if place in decoded.malformed:
-            self._finish(pending, MalformedSpans(decoded.malformed[place]))
+        undecodable = {place: MalformedSpans(why) for place, why in decoded.malformed.items()}
+        # Bad data stays bad whatever the log says.
+        for place, malformed in undecodable.items():
+            self._finish(batch[place], malformed)
+        if len(undecodable) == len(batch):
             return
-        own = [rejection for rejection in decoded.rejections if rejection.request == place]
-        rejected, accepted = sum(rejection.count for rejection in own), decoded.accepted[place]
+        self._writer.append_raw(decoded.raw, SOURCE, decoded.rejections)
+        own: dict[int, list[Rejection]] = {}
+        for rejection in decoded.rejections:
+            own.setdefault(rejection.request, []).append(rejection)
+        for place, pending in enumerate(batch):
+            if place not in undecodable:
+                self._answer(pending, decoded.accepted[place], own.get(place, []))
+
+    def _answer(self, pending: Pending, accepted: int, own: list[Rejection]) -> None:
+        rejected = sum(rejection.count for rejection in own)
         for rejection in own:
             telemetry.OTLP_REJECTED.labels(rejection.reason).inc(rejection.count)
         message = explain(own)
@@ -187,6 +216,9 @@ class Intake:
         self._finish(pending, Outcome(accepted, rejected, message))
 
     def _finish(self, pending: Pending, result: Outcome | NexusError) -> None:
+        """Answer, once."""
+        if pending.future.done():
+            return
         self.budget.release(pending.reserved)
         pending.reserved = 0
         pending.body = b""

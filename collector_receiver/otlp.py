@@ -1,47 +1,50 @@
-"""OTLP protobuf requests -> frames of spans, by column. Pure."""
+"""OTLP protobuf requests -> spans by column: checked, scrubbed, and those that can never be used told apart. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from collector_receiver.scrub import KEPT, RESOURCE_KEPT, RESOURCE_NAMES, KeyMatcher
-from collector_receiver.values import buffers, text, values
+from collector_receiver.raw import BLOCK, COUNT, INT64_MAX, Ints, RawSpans, concat, list_offsets, resource_columns, usable_ids
+from collector_receiver.scrub import KEPT, RESOURCE_KEPT, KeyMatcher
+from collector_receiver.values import buffers
 from collector_receiver.wire import handler
 from nexus.errors import MalformedSpans
-from nexus.model.span import KEY_VALUE, LINK, SPAN_SCHEMA, empty_spans
 from nexus.ports.span_log import Rejection
 
-# A span with both ids and a start has at least 2 + 16, 2 + 8 and 1 + 8 bytes. Shorter ones are refused unread where a request has
-# very many, so that a request of two-byte spans cannot cost fifty times its size.
+# Requests above this are taken apart in two steps, so that what is in them is counted before it is decoded: a span may be two bytes, and takes a hundred once it is decoded.
+SMALL_BYTES: Final = 1024 * 1024
+# A span with both ids and a start has at least 2 + 16, 2 + 8 and 1 + 8 bytes. Where a large request has very many shorter ones, they are refused unread.
 MIN_SPAN_BYTES: Final = 37
 MAX_SHORT_SPANS: Final = 10_000
-# Longest unusable parent id that is kept as sent.
-MAX_PARENT_BYTES: Final = 32
-_INT64_MAX: Final = np.uint64(2**63 - 1)
-
-Ints = npt.NDArray[np.int64]
+# Different (resource, reason) pairs of one batch that are counted by name; the others count without a service.
+MAX_REJECTIONS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """Requests decoded together.
 
-    `spans` holds the accepted spans in the order of the requests, `accepted[i]` how many are of request i; `malformed` says of
+    `raw` holds the accepted spans in the order of the requests, `accepted[i]` how many are of request i; `malformed` says of
     each request that is no OTLP at all why.
     """
 
-    spans: pl.DataFrame
+    raw: RawSpans
     accepted: tuple[int, ...]
     rejections: tuple[Rejection, ...]
     malformed: dict[int, str]
+
+    @property
+    def spans(self) -> pl.DataFrame:
+        """The accepted spans as a frame of `SPAN_SCHEMA`; made anew at each call."""
+        return self.raw.frame()
 
 
 def decode(requests: bytes | Sequence[bytes], tenant: str | Sequence[str], allowed: Iterable[str] = ()) -> tuple[pl.DataFrame, list[Rejection]]:
@@ -54,27 +57,24 @@ def decode(requests: bytes | Sequence[bytes], tenant: str | Sequence[str], allow
     decoded = decode_batch(bodies, tenants, frozenset(allowed))
     for problem in decoded.malformed.values():
         raise MalformedSpans(problem)
-    return decoded.spans, list(decoded.rejections)
+    return decoded.raw.frame(), list(decoded.rejections)
 
 
 def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: frozenset[str] = frozenset()) -> Decoded:
     """Decode requests together where they can be, alone where one of them is bad."""
     try:
-        spans, accepted, rejections = _together(bodies, tenants, allowed)
+        return _together(bodies, tenants, allowed)
     except ValueError as error:
         if len(bodies) == 1:
-            return Decoded(empty_spans(), (0,), (), {0: f"the body is no ExportTraceServiceRequest: {_reason(error)}"})
-    else:
-        return Decoded(spans, accepted, rejections, {})
+            nothing = _together([b""], tenants, allowed)
+            return replace(nothing, malformed={0: f"the body is no ExportTraceServiceRequest: {_reason(error)}"})
     # Halves: a batch with one bad request costs a logarithm of decodings, not one a request.
     middle = len(bodies) // 2
     left = decode_batch(bodies[:middle], tenants[:middle], allowed)
     right = decode_batch(bodies[middle:], tenants[middle:], allowed)
-    moved = tuple(
-        Rejection(r.tenant, r.service_name, r.service_namespace, r.environment, r.reason, r.count, r.request + middle) for r in right.rejections
-    )
     return Decoded(
-        pl.concat([left.spans, right.spans]), left.accepted + right.accepted, left.rejections + moved,
+        concat([left.raw, right.raw]), left.accepted + right.accepted,
+        left.rejections + tuple(replace(rejection, request=rejection.request + middle) for rejection in right.rejections),
         left.malformed | {place + middle: why for place, why in right.malformed.items()},
     )
 
@@ -91,177 +91,104 @@ def _matcher(allowed: frozenset[str]) -> KeyMatcher:
 _RESOURCE_MATCHER: Final = KeyMatcher(RESOURCE_KEPT)
 
 
-def _together(bodies: Sequence[bytes], tenants: Sequence[str], allowed: frozenset[str]) -> tuple[pl.DataFrame, tuple[int, ...], tuple[Rejection, ...]]:
-    request = handler("Request").list_to_record_batch(list(bodies))
-    blocks = request.column(0)
-    block_fields = blocks.values
-    scopes = block_fields.field("scope_spans")
-    raw_spans = scopes.values.field("spans")
-    scope_ends, span_ends = _offsets(scopes), _offsets(raw_spans)
-    spans_of_block = np.diff(span_ends[scope_ends])
-    block = np.repeat(np.arange(len(spans_of_block)), spans_of_block)
-    request_of_block = np.repeat(np.arange(len(bodies)), np.diff(_offsets(blocks)))
-    resources = _resources(block_fields.field("resource"))
+def _together(bodies: Sequence[bytes], tenants: Sequence[str], allowed: frozenset[str]) -> Decoded:
+    small = max(map(len, bodies)) <= SMALL_BYTES
+    blocks = handler("SmallRequest" if small else "Request").list_to_record_batch(list(bodies)).column(0)
+    scopes = blocks.values.field("scope_spans")
+    spans = scopes.values.field("spans")
+    spans_of_block = np.diff(list_offsets(spans)[list_offsets(scopes)])
+    block = np.repeat(np.arange(len(spans_of_block), dtype=np.uint32), spans_of_block)
+    request_of_block = np.repeat(np.arange(len(bodies)), np.diff(list_offsets(blocks)))
+    resources = _scrubbed(handler("Resource").array_to_record_batch(blocks.values.field("resource")).column("attributes"), _RESOURCE_MATCHER)
 
-    serialized = raw_spans.values
-    _, ends = buffers(serialized)
-    short = np.diff(ends) < MIN_SPAN_BYTES
-    faults: list[tuple[str, npt.NDArray[np.intp]]] = []
-    if short.sum() > MAX_SHORT_SPANS:
-        faults.append(("incomplete", block[short]))
-        serialized, block = serialized.filter(pa.array(~short)), block[~short]
-    columns = handler("Span").array_to_record_batch(serialized)
+    faults: list[tuple[str, npt.NDArray[np.uint32]]] = []
+    if small:
+        columns = pa.RecordBatch.from_struct_array(spans.values)
+    else:
+        serialized = spans.values
+        short = np.diff(buffers(serialized)[1]) < MIN_SPAN_BYTES
+        if short.sum() > MAX_SHORT_SPANS:
+            faults.append(("incomplete", block[short]))
+            serialized, block = serialized.filter(pa.array(~short)), block[~short]
+        columns = handler("Span").array_to_record_batch(serialized)
 
     good = np.ones(len(block), dtype=bool)
     for reason, passed in (
-        ("trace_id", _usable_ids(columns.column("trace_id"), 16)),
-        ("span_id", _usable_ids(columns.column("span_id"), 8)),
+        ("trace_id", usable_ids(columns.column("trace_id"), 16)),
+        ("span_id", usable_ids(columns.column("span_id"), 8)),
         ("start_time", _usable_times(columns.column("start"))),
     ):
-        faults.append((reason, block[good & ~passed]))
-        good &= passed
-    if not good.all():
+        if not passed.all():
+            faults.append((reason, block[good & ~passed]))
+            good &= passed
+    if faults and not good.all():
         columns, block = columns.filter(pa.array(good)), block[good]
 
-    request_of_span = request_of_block[block]
-    frame = _frame(columns, resources, block, pl.Series(tenants, dtype=pl.String).gather(request_of_span), _matcher(allowed))
-    accepted = tuple(np.bincount(request_of_span, minlength=len(bodies)).tolist())
-    return frame, accepted, _rejections(faults, resources, request_of_block, tenants)
-
-
-def _offsets(array: pa.ListArray) -> Ints:
-    return np.asarray(array.offsets, dtype=np.int64)
-
-
-def _frame(columns: pa.RecordBatch, resources: pl.DataFrame, block: npt.NDArray[np.intp], tenants: pl.Series, matcher: KeyMatcher) -> pl.DataFrame:
-    kinds, status = np.asarray(columns.column("kind")), columns.column("status")
-    # A status that was never sent is a null struct: its fields are empty, which is what UNSET without a message is.
-    codes = np.nan_to_num(np.asarray(status.field("code"))) if len(status) else np.zeros(0, np.int32)
-    ends = np.asarray(columns.column("end"))
-    of_span = resources[block] if len(block) else resources.clear()
-    attributes = columns.column("attributes")
-    return pl.DataFrame(
-        {
-            "tenant": tenants,
-            "trace_id": pl.from_arrow(columns.column("trace_id")),
-            "span_id": pl.from_arrow(columns.column("span_id")),
-            "parent_id": _parents(columns.column("parent_id")),
-            "kind": pl.Series(np.where((kinds >= 0) & (kinds <= 5), kinds, 0).astype(np.uint8)),
-            "name": text(columns.column("name")),
-            "start_ns": pl.Series(np.asarray(columns.column("start")).astype(np.int64)),
-            "end_ns": pl.Series(np.where(ends <= _INT64_MAX, ends, 0).astype(np.int64)),
-            "status": pl.Series(np.where((codes >= 0) & (codes <= 2), codes, 0).astype(np.uint8)),
-            "status_message": text(status.field("message")).fill_null(""),
-            "trace_state": text(columns.column("trace_state")),
-            "flags": pl.from_arrow(columns.column("flags")),
-            **{name: of_span[name] for name in RESOURCE_NAMES},
-            "attributes": _attributes(attributes, matcher),
-            "attribute_count": pl.Series(np.diff(_offsets(attributes)).astype(np.uint32)),
-            "links": _links(columns.column("links")),
-            "source_probability": pl.Series([None], dtype=pl.Float64).new_from_index(0, len(block)),
-        },
-        schema=SPAN_SCHEMA,
+    raw = RawSpans(
+        _scrub(columns, block, _matcher(allowed)),
+        pa.record_batch({"tenant": pa.array([tenants[request] for request in request_of_block.tolist()], pa.string()), "attributes": resources}), allowed,
     )
-
-
-def _usable_ids(array: pa.BinaryArray, size: int) -> npt.NDArray[np.bool_]:
-    """Of the right length and not all zero."""
-    data, offsets = buffers(array)
-    good: npt.NDArray[np.bool_] = np.diff(offsets) == size
-    starts = offsets[:-1][good]
-    if len(starts):
-        words: npt.NDArray[Any] = np.ndarray(shape=(len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
-        nonzero = np.zeros(len(starts), dtype=bool)
-        for word in range(0, size, 8):
-            nonzero |= words[starts + word] != 0
-        good[good] = nonzero
-    return good
+    accepted = np.bincount(request_of_block[block], minlength=len(bodies)) if len(block) else np.zeros(len(bodies), np.int64)
+    return Decoded(raw, tuple(accepted.tolist()), _rejections(faults, resources, request_of_block, tenants) if faults else (), {})
 
 
 def _usable_times(array: pa.Array) -> npt.NDArray[np.bool_]:
     times = np.asarray(array)
-    usable: npt.NDArray[np.bool_] = (times != 0) & (times <= _INT64_MAX)
+    usable: npt.NDArray[np.bool_] = (times != 0) & (times <= INT64_MAX)
     return usable
 
 
-def _parents(array: pa.BinaryArray) -> pl.Series:
-    """Parents as sent; all zeros is no parent."""
-    series = pl.Series(pl.from_arrow(array))
-    data, offsets = buffers(array)
-    lengths = np.diff(offsets)
-    odd = (lengths != 0) & ~_usable_ids(array, 8)
-    if odd.any():
-        rows = np.flatnonzero(odd)
-        kept = [data[offsets[row] : offsets[row] + min(lengths[row], MAX_PARENT_BYTES)].tobytes() for row in rows.tolist()]
-        series = series.scatter(rows, pl.Series([value if value.strip(b"\0") else b"" for value in kept], dtype=pl.Binary))
-    return series
-
-
-def _key_values(array: pa.ListArray, matcher: KeyMatcher) -> tuple[pl.Series, pl.Series, Ints]:
-    """Key, value and row of those serialized KeyValues in lists that have one of the names and a value."""
-    serialized = array.values
-    rows = np.repeat(np.arange(len(array)), np.diff(_offsets(array)))
+def _scrubbed(lists: pa.ListArray, matcher: KeyMatcher) -> pa.ListArray:
+    """Lists of serialized KeyValues without those that are not kept. ValueError where one that is kept is no KeyValue."""
+    serialized = lists.values
     found = matcher.matches(*buffers(serialized))
-    decoded = handler("KeyValue").array_to_record_batch(serialized.filter(pa.array(found)))
-    keys, contents = pl.Series(pl.from_arrow(decoded.column("key"))), values(decoded.column("value"))
-    exact = keys.is_in(pl.Series([name.encode() for name in matcher.names], dtype=pl.Binary)) & contents.is_not_null()
-    rows = rows[found]
-    if not exact.all():
-        keys, contents, rows = keys.filter(exact), contents.filter(exact), rows[exact.to_numpy()]
-    return keys.cast(pl.String), contents, rows
+    kept = serialized.filter(pa.array(found))
+    _check(kept)
+    ends = np.concatenate((np.zeros(1, np.int32), np.cumsum(found, dtype=np.int32)))
+    return pa.ListArray.from_arrays(pa.array(ends[list_offsets(lists)]), kept)
 
 
-def _lists(rows: Ints, count: int) -> pa.Array:
-    """Offsets of lists for `count` rows out of the row of each item (in order)."""
-    return pa.array(np.searchsorted(rows, np.arange(count + 1)).astype(np.int64), pa.int64())
+def _check(serialized: pa.BinaryArray) -> None:
+    """Raise ValueError unless each is a KeyValue. Those in the usual form (key, then a short text or small integer) are recognized; others are decoded."""
+    data, offsets = buffers(serialized)
+    starts, ends = offsets[:-1], offsets[1:]
+    if len(data) < 8:
+        handler("KeyValue").array_to_record_batch(serialized)
+        return
+    words: npt.NDArray[np.uint32] = np.ndarray(shape=(len(data) - 3,), dtype="<u4", buffer=data, strides=(1,))
+    last = len(words) - 1
+    places = starts + data[np.minimum(starts + 1, len(data) - 1)] + 2
+    word = words[np.minimum(places, last)]
+    # 12 V 0a S text: the value is a text that fills the value that fills the message, lengths in one byte each.
+    left = (ends - places).astype(np.uint32)
+    text = (word == (left - 4) << 24 | np.uint32(0x0A0012) | (left - 2) << 8) & (left >= 4) & (left < 130)
+    # 12 02 18 v, 12 03 18 v w: an integer below 16,384 (status codes); the rest is rare enough to be decoded.
+    shape = word & np.uint32(0x80FFFFFF)
+    integer = (left == 4) & (shape == 0x00180212) | (left == 5) & (shape == 0x80180312) & (data[ends - 1] < 0x80)
+    usual = (text | integer) & (data[starts] == 0x0A) & (data[np.minimum(starts + 1, len(data) - 1)] < 128)
+    if not usual.all():
+        handler("KeyValue").array_to_record_batch(serialized.filter(pa.array(~usual)))
 
 
-def _attributes(array: pa.ListArray, matcher: KeyMatcher) -> pl.Series:
-    keys, contents, rows = _key_values(array, matcher)
-    pairs = pl.DataFrame({"key": keys, "value": contents}).to_struct("attributes").to_arrow()
-    lists = pa.LargeListArray.from_arrays(_lists(rows, len(array)), pairs)
-    return pl.Series("attributes", pl.from_arrow(lists), dtype=pl.List(KEY_VALUE))
-
-
-def _links(array: pa.ListArray) -> pl.Series:
-    """Links whose ids are usable; the others are dropped, their span is kept."""
-    links = array.values
-    good = _usable_ids(links.field("trace_id"), 16) & _usable_ids(links.field("span_id"), 8)
-    rows = np.repeat(np.arange(len(array)), np.diff(_offsets(array)))[good]
-    lists = pa.LargeListArray.from_arrays(_lists(rows, len(array)), links.filter(pa.array(good)))
-    return pl.Series("links", pl.from_arrow(lists), dtype=pl.List(LINK))
-
-
-def _resources(serialized: pa.BinaryArray) -> pl.DataFrame:
-    """One row of the frame's resource columns for each resource. Of a name sent twice the last counts."""
-    attributes = handler("Resource").array_to_record_batch(serialized).column("attributes")
-    keys, contents, rows = _key_values(attributes, _RESOURCE_MATCHER)
-    found = pl.DataFrame({"row": rows, "key": keys, "value": contents})
-    out: dict[str, pl.Series] = {}
-    for column, names in RESOURCE_NAMES.items():
-        best: pl.Series = pl.Series([None], dtype=pl.String).new_from_index(0, len(serialized))
-        # From the oldest name to the newest, so that the newest stays. An empty text does not hide what an older name says.
-        for name in reversed(names):
-            stated = found.filter(pl.col("key") == name).unique("row", keep="last", maintain_order=True)
-            if best.null_count() < len(best):
-                taken = best.gather(stated["row"])
-                stated = stated.filter((pl.col("value") != "") | taken.is_null())
-            best = best.scatter(stated["row"], stated["value"])
-        out[column] = best
-    return pl.DataFrame(out)
+def _scrub(columns: pa.RecordBatch, block: npt.NDArray[np.uint32], matcher: KeyMatcher) -> pa.RecordBatch:
+    attributes = columns.column("attributes")
+    counts = np.diff(list_offsets(attributes)).astype(np.uint32)
+    place = columns.schema.get_field_index("attributes")
+    cut = columns.set_column(place, "attributes", _scrubbed(attributes, matcher))
+    return cut.append_column(BLOCK, pa.array(block)).append_column(COUNT, pa.array(counts))
 
 
 def _rejections(
-    faults: list[tuple[str, npt.NDArray[np.intp]]], resources: pl.DataFrame, request_of_block: Ints, tenants: Sequence[str]
+    faults: list[tuple[str, npt.NDArray[np.uint32]]], resources: pa.ListArray, request_of_block: Ints, tenants: Sequence[str]
 ) -> tuple[Rejection, ...]:
+    names = resource_columns(resources).select("service_name", "service_namespace", "environment")
     found: list[Rejection] = []
     for reason, blocks in faults:
-        if not len(blocks):
-            continue
-        names = resources.select("service_name", "service_namespace", "environment")[blocks].with_columns(
-            request=pl.Series(request_of_block[blocks], dtype=pl.Int64)
-        )
-        for row in names.group_by(names.columns, maintain_order=True).len().iter_rows():
-            service, namespace, environment, request, count = row
+        rows = names[blocks].with_columns(request=pl.Series(request_of_block[blocks], dtype=pl.Int64))
+        counted = rows.group_by(rows.columns, maintain_order=True).len()
+        room = max(0, MAX_REJECTIONS - len(found))
+        rest = counted[room:].group_by("request", maintain_order=True).agg(pl.col("len").sum())
+        for service, namespace, environment, request, count in counted[:room].iter_rows():
             found.append(Rejection(tenants[request], service, namespace, environment, reason, count, request))
+        found.extend(Rejection(tenants[request], None, None, None, reason, count, request) for request, count in rest.iter_rows())
     return tuple(sorted(found, key=lambda item: item.request))

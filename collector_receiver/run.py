@@ -12,7 +12,7 @@ from pathlib import Path
 
 from collector_receiver.budget import Budget
 from collector_receiver.gate import Gate
-from collector_receiver.intake import Intake, IntakeLimits
+from collector_receiver.intake import Intake, IntakeLimits, RawWriter
 from collector_receiver.sources.otlp_grpc import GrpcOptions, OtlpGrpcServer, Tls
 from collector_receiver.sources.otlp_http import HttpOptions, OtlpHttpServer
 from nexus import telemetry
@@ -37,7 +37,7 @@ class ReceiverOptions:
 class Receiver:
     """One process's receiver. `find` looks tokens up; None lets everybody send."""
 
-    def __init__(self, writer: SpanLogWriter, find: Callable[[str], Principal | None] | None, options: ReceiverOptions) -> None:
+    def __init__(self, writer: RawWriter | SpanLogWriter, find: Callable[[str], Principal | None] | None, options: ReceiverOptions) -> None:
         self._budget = Budget(options.max_in_flight_bytes)
         self._intake = Intake(writer, self._budget, options.intake, options.allowed)
         gate = Gate(find)

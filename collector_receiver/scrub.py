@@ -7,8 +7,7 @@ nobody asks for than such that are kept.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -53,8 +52,10 @@ RESOURCE_KEPT: Final = frozenset(name for names in RESOURCE_NAMES.values() for n
 _SLOTS: Final = 1 << 12
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(52)
-# A key this long has a one-byte length in front, so that its bytes stand at a fixed place.
-_MAX_KEY: Final = 127
+# A shorter key does not fill the eight bytes that are compared first; a longer one has a two-byte length in front.
+_MIN_KEY, _MAX_KEY = 6, 127
+
+Words = npt.NDArray[np.uint64]
 
 
 class KeyMatcher:
@@ -67,63 +68,63 @@ class KeyMatcher:
     def __init__(self, names: Iterable[str]) -> None:
         self.names: tuple[str, ...] = tuple(sorted(set(names)))
         encoded = [name.encode() for name in self.names]
-        self._fixed = [key for key in encoded if 6 <= len(key) <= _MAX_KEY]
-        # Names too short or too long for the comparison: every message of such a length passes.
-        self._lengths = np.zeros(256, dtype=bool)
+        # By the first two bytes of a message: what passes without a comparison, because it is unusual or its name is.
+        self._passes = np.ones(1 << 16, dtype=bool)
+        for size in range(_MAX_KEY + 1):
+            self._passes[size << 8 | 0x0A] = False
+        heads: set[int] = set()
+        tails: set[int] = set()
         for key in encoded:
-            if not 6 <= len(key) <= _MAX_KEY:
-                self._lengths[min(len(key), 255)] = True
-        self._least = 2 + min((len(key) for key in encoded), default=1)
-
-    @cached_property
-    def _table(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """Open table of (head, tail), filled by a hash; names that collide go to the next slot, which `matches` also reads."""
-        heads = np.zeros(_SLOTS + 8, dtype=np.uint64)
-        tails = np.zeros(_SLOTS + 8, dtype=np.uint64)
-        for key in self._fixed:
+            if not _MIN_KEY <= len(key) <= _MAX_KEY:
+                self._passes[min(len(key), 255) << 8 | 0x0A] = True
+                continue
             raw = bytes([0x0A, len(key)]) + key
-            head = np.frombuffer(raw[:8], dtype="<u8")
-            tail = np.frombuffer(raw[-8:], dtype="<u8")
-            slot = int(_slots(head, tail)[0])
-            while heads[slot]:
-                slot += 1
-            heads[slot], tails[slot] = head[0], tail[0]
-        return heads, tails
-
-    @cached_property
-    def _probes(self) -> int:
-        """How many slots a look-up has to read."""
-        heads, _ = self._table
-        longest = run = 0
-        for used in heads != 0:
-            run = run + 1 if used else 0
-            longest = max(longest, run)
-        return max(longest, 1)
+            heads.add(int.from_bytes(raw[:8], "little"))
+            tails.add(int.from_bytes(raw[:8], "little") ^ int.from_bytes(raw[-8:], "little") << 1 & 2**64 - 1)
+        self._heads, self._tails = _Table(heads), _Table(tails)
 
     def matches(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """One truth value for each message `data[offsets[i]:offsets[i + 1]]`."""
-        starts, lengths = offsets[:-1], np.diff(offsets)
-        out = np.zeros(len(starts), dtype=bool)
-        long_enough = np.flatnonzero(lengths >= max(self._least, 2))
-        if not len(long_enough):
-            return out
-        starts, lengths = starts[long_enough], lengths[long_enough]
-        tag, size = data[starts], data[starts + 1]
-        usual = (tag == 0x0A) & (size <= _MAX_KEY)
-        found = ~usual | self._lengths[size]
-        compared = np.flatnonzero(usual & (size >= 6) & (lengths >= size.astype(np.int32) + 2))
-        words: npt.NDArray[Any] = np.ndarray(shape=(max(len(data) - 7, 0),), dtype="<u8", buffer=data, strides=(1,))
-        first = starts[compared]
-        head, tail = words[first], words[first + size[compared] - 6]
-        slots = _slots(head, tail)
-        heads, tails = self._table
-        hit = np.zeros(len(compared), dtype=bool)
-        for probe in range(self._probes):
-            hit |= (heads[slots + probe] == head) & (tails[slots + probe] == tail)
-        found[compared] |= hit
-        out[long_enough] = found
-        return out
+        if len(data) < 8:
+            return np.ones(len(offsets) - 1, dtype=bool)
+        words: Words = np.ndarray(shape=(len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
+        # A message too short for eight bytes reads its neighbour's; it may pass, and is compared exactly later.
+        starts = np.minimum(offsets[:-1], len(words) - 1)
+        head = words[starts]
+        found = self._heads.has(head)
+        likely = np.flatnonzero(found)
+        near = head[likely]
+        size = (near >> np.uint64(8)).astype(np.uint8).astype(np.int32)
+        tail = words[np.minimum(starts[likely] + size - 6, len(words) - 1)]
+        found[likely] = self._tails.has(near ^ (tail << np.uint64(1)))
+        found |= self._passes[head.astype(np.uint16)]
+        # Clamped starts near the end of the data are not worth telling apart.
+        found[offsets[:-1] > len(words) - 1] = True
+        return found
 
 
-def _slots(head: npt.NDArray[np.uint64], tail: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
-    return (((head ^ (tail << np.uint64(1))) * _MIX) >> _SHIFT).astype(np.intp)
+class _Table:
+    """A set of 64-bit numbers with a vectorized look-up: one hash, as many probes as the longest run needs."""
+
+    def __init__(self, members: set[int]) -> None:
+        self._slots = np.zeros(_SLOTS + 64, dtype=np.uint64)
+        self._probes = 1
+        for member in sorted(members):
+            slot = int(_slots(np.array([member], dtype=np.uint64))[0])
+            probe = 0
+            while self._slots[slot + probe]:
+                probe += 1
+            self._slots[slot + probe] = member
+            self._probes = max(self._probes, probe + 1)
+
+    def has(self, numbers: Words) -> npt.NDArray[np.bool_]:
+        """Membership of each number (zero is never a member of anything that begins with a tag)."""
+        slots = _slots(numbers)
+        found: npt.NDArray[np.bool_] = self._slots[slots] == numbers
+        for probe in range(1, self._probes):
+            found |= self._slots[slots + probe] == numbers
+        return found
+
+
+def _slots(numbers: Words) -> npt.NDArray[np.int64]:
+    return ((numbers * _MIX) >> _SHIFT).astype(np.int64)

@@ -30,6 +30,10 @@ _MESSAGES: Final[dict[str, list[tuple[str, int, Any, bool]]]] = {
     "ResourceSpans": [("resource", 1, _BYTES, False), ("scope_spans", 2, "ScopeSpans", True)],
     "Resource": [("attributes", 1, _BYTES, True)],
     "ScopeSpans": [("spans", 2, _BYTES, True)],
+    # The same in one step, for requests that are small enough to be decoded whatever is in them.
+    "SmallRequest": [("resource_spans", 1, "SmallResourceSpans", True)],
+    "SmallResourceSpans": [("resource", 1, _BYTES, False), ("scope_spans", 2, "SmallScopeSpans", True)],
+    "SmallScopeSpans": [("spans", 2, "Span", True)],
     "Span": [
         ("trace_id", 1, _BYTES, False),
         ("span_id", 2, _BYTES, False),

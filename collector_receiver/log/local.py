@@ -13,15 +13,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 import structlog
 
 from collector_receiver.log.folder import Durable, claim, recover, segment_path, sync_folder, try_lock, writers
-from collector_receiver.log.record import encode
+from collector_receiver.log.record import Compression, encode, size_of
 from collector_receiver.log.retention import log_size, retain
+from collector_receiver.raw import RawSpans
+from nexus import telemetry
 from nexus.errors import NexusError, Overloaded, StoreUnavailable
+from nexus.model.span import empty_spans
 from nexus.ports.clock import Clock
 from nexus.ports.span_log import Rejection
 
@@ -38,7 +41,7 @@ FULL_RETRY_S: Final = 10.0
 class _Waiting:
     """Entries of one append, until they are durable or have failed."""
 
-    entries: list[bytes]
+    entries: list[list[Any]]
     size: int
     done: bool = False
     error: NexusError | None = None
@@ -46,12 +49,13 @@ class _Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of a log, in bytes, and how long what is released is kept for replays."""
+    """Bounds of a log, in bytes, how long what is released is kept for replays, and how entries are compressed."""
 
     segment_bytes: int = 64 * 1024 * 1024
     max_bytes: int = 16 * 1024**3
     max_pending_bytes: int = 128 * 1024 * 1024
     keep: timedelta = timedelta(hours=1)
+    compression: Compression = "lz4"
 
 
 class LocalSpanLogWriter:
@@ -83,13 +87,19 @@ class LocalSpanLogWriter:
 
     def append(self, spans: pl.DataFrame, source: str, rejections: Sequence[Rejection] = ()) -> None:
         """See `SpanLogWriter.append`."""
-        if not len(spans) and not rejections:
+        self._append([spans[n : n + MAX_SPANS_PER_ENTRY] for n in range(0, len(spans), MAX_SPANS_PER_ENTRY)], source, rejections)
+
+    def append_raw(self, spans: RawSpans, source: str, rejections: Sequence[Rejection] = ()) -> None:
+        """Like `append`, for spans that readers turn into a frame."""
+        self._append([spans[n : n + MAX_SPANS_PER_ENTRY] for n in range(0, len(spans), MAX_SPANS_PER_ENTRY)], source, rejections)
+
+    def _append(self, pieces: Sequence[pl.DataFrame | RawSpans], source: str, rejections: Sequence[Rejection]) -> None:
+        if not pieces and not rejections:
             return
         self.refuse_when_full()
-        now = self._clock.now()
-        entries = [encode(spans[:MAX_SPANS_PER_ENTRY], source, rejections, now)]
-        entries += [encode(spans[n : n + MAX_SPANS_PER_ENTRY], source, (), now) for n in range(MAX_SPANS_PER_ENTRY, len(spans), MAX_SPANS_PER_ENTRY)]
-        waiting = _Waiting(entries, sum(map(len, entries)))
+        now, compression = self._clock.now(), self._limits.compression
+        entries = [encode(piece, source, () if place else rejections, now, compression=compression) for place, piece in enumerate(pieces or [empty_spans()])]
+        waiting = _Waiting(entries, sum(map(size_of, entries)))
         with self._queue_lock:
             if self._pending and self._pending + waiting.size > self._limits.max_pending_bytes:
                 raise Overloaded("the span log writes slower than spans arrive; send again", retry_after=1.0)
@@ -134,20 +144,21 @@ class LocalSpanLogWriter:
         size = sum(item.size for item in batch)
         error: NexusError | None = None
         try:
-            self._write([entry for item in batch for entry in item.entries], size)
+            self._write([part for item in batch for entry in item.entries for part in entry], size)
         except OSError as problem:
+            telemetry.LOG_WRITE_FAILURES.inc()
             log.warning("span_log_write_failed", root=str(self._root), error=problem.strerror, bytes=size)
             error = StoreUnavailable(f"the span log cannot be written: {problem.strerror or problem}")
             self._roll_back()
         for item in batch:
             item.done, item.error = True, error
 
-    def _write(self, entries: list[bytes], size: int) -> None:
+    def _write(self, parts: list[Any], size: int) -> None:
         if self._handle is None or self._position - self._segment_start >= self._limits.segment_bytes:
             self._open_segment()
         assert self._handle is not None
-        for entry in entries:
-            view = memoryview(entry)
+        for part in parts:
+            view = memoryview(part).cast("B")
             while view:
                 view = view[os.write(self._handle, view) :]
         os.fdatasync(self._handle)

@@ -10,8 +10,9 @@ header, 32 bytes, little endian
   header checksum  8   xxh3-64 over the 24 bytes before
 payload
   note length      4
-  note             JSON: {"source", "rejections": [[tenant, service, namespace, environment, reason, count]]}
-  spans            Arrow IPC stream of SPAN_SCHEMA (nothing where there are none)
+  note             JSON: {"source", "rejections": [[tenant, service, namespace, environment, reason, count]], "form", ...}
+  spans            by form: "none"; "frame", an Arrow IPC stream of SPAN_SCHEMA; "raw", two of them, resources (as long as
+                   `blocks` in the note says) and spans of `collector_receiver.raw`
 ```
 
 The header has a checksum of its own, so that a reader that meets a damaged payload knows how far to skip; where a header is damaged, it
@@ -26,14 +27,17 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final, Literal
 
 import polars as pl
+import pyarrow as pa
 import xxhash
 
+from collector_receiver.raw import RawSpans
 from nexus.model.span import empty_spans
 from nexus.ports.span_log import LoggedRejection, Rejection
 
+Compression = Literal["lz4", "zstd", "none"]
 MAGIC: Final = b"NXR1"
 _HEADER: Final = struct.Struct("<4sIIIQ")
 _CHECK: Final = struct.Struct("<Q")
@@ -57,27 +61,53 @@ class Header:
         return HEADER_BYTES + self.length
 
 
-def encode(spans: pl.DataFrame, source: str, rejections: Sequence[Rejection], arrived: datetime) -> bytes:
-    """An entry. At most `MAX_PAYLOAD_BYTES` of payload (the caller bounds its batches)."""
-    note = json.dumps(
-        {
-            "source": source,
-            "rejections": [[r.tenant, r.service_name, r.service_namespace, r.environment, r.reason, r.count] for r in rejections],
-        },
-        separators=(",", ":"),
-    ).encode()
-    payload = io.BytesIO()
-    payload.write(b"\0" * HEADER_BYTES)
-    payload.write(_NOTE.pack(len(note)))
-    payload.write(note)
-    if len(spans):
-        spans.write_ipc_stream(payload, compression="lz4")
-    view = payload.getbuffer()
-    length = len(view) - HEADER_BYTES
-    head = _HEADER.pack(MAGIC, length, len(spans), int(arrived.timestamp()) // 60, xxhash.xxh3_64_intdigest(view[HEADER_BYTES:]))
-    view[:HEADER_BYTES] = head + _CHECK.pack(xxhash.xxh3_64_intdigest(head))
-    view.release()
-    return payload.getvalue()
+def encode(spans: pl.DataFrame | RawSpans, source: str, rejections: Sequence[Rejection], arrived: datetime, *, compression: Compression = "lz4") -> list[Any]:
+    """An entry, as buffers to be written one after the other. At most `MAX_PAYLOAD_BYTES` of payload (the caller bounds its batches).
+
+    `compression` is `lz4`, `zstd` or `none`.
+    """
+    note: dict[str, Any] = {
+        "source": source, "rejections": [[r.tenant, r.service_name, r.service_namespace, r.environment, r.reason, r.count] for r in rejections],
+    }
+    parts: list[Any] = []
+    if isinstance(spans, RawSpans) and len(spans):
+        blocks = _stream(spans.blocks, compression)
+        note |= {"form": "raw", "blocks": blocks.size, "allowed": sorted(spans.allowed)}
+        parts = [blocks, _stream(spans.spans, compression)]
+    elif isinstance(spans, pl.DataFrame) and len(spans):
+        note["form"] = "frame"
+        stream = io.BytesIO()
+        spans.write_ipc_stream(stream, compression="uncompressed" if compression == "none" else compression)
+        parts = [stream.getbuffer()]
+    else:
+        note["form"] = "none"
+    text = json.dumps(note, separators=(",", ":")).encode()
+    parts.insert(0, _NOTE.pack(len(text)) + text)
+    length, checksum = 0, xxhash.xxh3_64()
+    for part in parts:
+        view = memoryview(part)
+        length += view.nbytes
+        checksum.update(view)
+    head = _HEADER.pack(MAGIC, length, len(spans), int(arrived.timestamp()) // 60, checksum.intdigest())
+    return [head + _CHECK.pack(xxhash.xxh3_64_intdigest(head)), *parts]
+
+
+def size_of(entry: list[Any]) -> int:
+    """Bytes of an entry."""
+    return sum(memoryview(part).nbytes for part in entry)
+
+
+def _stream(batch: pa.RecordBatch, compression: Compression) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=None if compression == "none" else compression, use_threads=False)
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue()
+
+
+def _read(view: memoryview) -> pa.RecordBatch:
+    with pa.ipc.open_stream(pa.py_buffer(view)) as reader:
+        return reader.read_next_batch()
 
 
 def parse_header(raw: bytes) -> Header | None:
@@ -107,14 +137,25 @@ def next_header(raw: bytes, start: int) -> int | None:
 
 def spans_of(payload: bytes) -> pl.DataFrame:
     """The spans of a whole payload."""
-    start = _NOTE.size + _NOTE.unpack_from(payload)[0]
-    if start == len(payload):
-        return empty_spans()
-    return pl.read_ipc_stream(io.BytesIO(memoryview(payload)[start:]))
+    note, start = _note(payload)
+    view = memoryview(payload)
+    match note["form"]:
+        case "frame":
+            return pl.read_ipc_stream(io.BytesIO(view[start:]))
+        case "raw":
+            middle = start + note["blocks"]
+            return RawSpans(_read(view[middle:]), _read(view[start:middle]), frozenset(note["allowed"])).frame()
+    return empty_spans()
+
+
+def _note(payload: bytes) -> tuple[dict[str, Any], int]:
+    end = _NOTE.size + _NOTE.unpack_from(payload)[0]
+    note: dict[str, Any] = json.loads(payload[_NOTE.size : end])
+    return note, end
 
 
 def rejections_of(header: Header, payload: bytes) -> Iterator[LoggedRejection]:
     """The rejections of a whole payload."""
-    note = json.loads(payload[_NOTE.size : _NOTE.size + _NOTE.unpack_from(payload)[0]])
+    note, _ = _note(payload)
     for tenant, service, namespace, environment, reason, count in note["rejections"]:
         yield LoggedRejection(Rejection(tenant, service, namespace, environment, reason, count), datetime.fromtimestamp(header.minute * 60, UTC))

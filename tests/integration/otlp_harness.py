@@ -17,6 +17,7 @@ import polars as pl
 
 from collector_receiver.log.local import LocalSpanLogWriter
 from collector_receiver.log.reader import LocalSpanLogReader
+from collector_receiver.raw import RawSpans
 from collector_receiver.run import Receiver, ReceiverOptions
 from collector_receiver.sources.otlp_grpc import GrpcOptions
 from collector_receiver.sources.otlp_http import HttpOptions
@@ -33,11 +34,11 @@ class Faulty:
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
-        self.fail: Callable[[pl.DataFrame], None] = lambda spans: None
+        self.fail: Callable[[RawSpans], None] = lambda spans: None
 
-    def append(self, spans: pl.DataFrame, source: str, rejections: Sequence[Rejection] = ()) -> None:
+    def append_raw(self, spans: RawSpans, source: str, rejections: Sequence[Rejection] = ()) -> None:
         self.fail(spans)
-        self.inner.append(spans, source, rejections)
+        self.inner.append_raw(spans, source, rejections)
 
 
 @dataclass
@@ -111,15 +112,16 @@ def serve(root: Path, find: Any = None, **changes: Any) -> Served:
         receiver = Receiver(log, find, options)
         try:
             await receiver.start(listening)
-        except BaseException as error:
+        except Exception as error:  # noqa: BLE001  # goes to the test
             started.set_exception(error)
             return
         started.set_result(receiver)
 
     def work() -> None:
         asyncio.set_event_loop(loop)
-        loop.create_task(begin())
+        task = loop.create_task(begin())
         loop.run_forever()
+        del task
 
     thread = threading.Thread(target=work, name="receiver")
     thread.start()

@@ -11,7 +11,7 @@ FOLDER = "spans"
 
 def _writer(runtime: Runtime) -> SpanLogWriter:
     settings = runtime.settings.log
-    limits = Limits(settings.segment_bytes, settings.max_bytes, settings.max_pending_bytes, settings.keep)
+    limits = Limits(settings.segment_bytes, settings.max_bytes, settings.max_pending_bytes, settings.keep, settings.compression)
     return LocalSpanLogWriter(runtime.settings.data / FOLDER, runtime.clock, limits)
 
 

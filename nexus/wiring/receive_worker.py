@@ -1,0 +1,86 @@
+"""One receiving process among several that share the ports (`NEXUS_OTLP__WORKERS`).
+
+It is started by `COMMAND`; what it needs comes pickled over standard input, which then stays open: its end means that the parent is
+gone. Every second it writes a line with its metrics, as JSON; the first line says that it listens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import signal
+import sys
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+
+from nexus.errors import NexusError
+from nexus.settings import Settings
+from nexus.wiring.process import open_database
+from nexus.wiring.receiver import GRACE, bind, build_receiver
+from nexus.wiring.runtime import Runtime
+from nexus.wiring.worker_metrics import snapshot
+
+REPORT_S: Final = 1.0
+# Not `-m`: the task is pickled by a parent that knows its class under the module's name.
+COMMAND: Final = (sys.executable, "-c", "from nexus.wiring.receive_worker import main; main()")
+log = structlog.get_logger("nexus.receiver")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a worker is told: addresses with the ports that the parent holds, and where the database is."""
+
+    settings: Settings
+    database_url: str
+    grpc_address: str
+    http_address: str
+
+
+def main() -> None:
+    """Receive until told to stop, or until the parent is gone."""
+    task = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the parent process, over a pipe of its own
+    assert isinstance(task, Task)
+    runtime = Runtime(task.settings, open_database(task.settings, task.database_url))
+    try:
+        asyncio.run(_receive(runtime, task))
+    except NexusError as error:
+        _say({"failed": str(error)})
+        sys.exit(1)
+    finally:
+        runtime.close()
+
+
+async def _receive(runtime: Runtime, task: Task) -> None:
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    receiver = await asyncio.to_thread(build_receiver, runtime, grpc_address=task.grpc_address, reuse_port=True)
+    await receiver.start(bind(task.http_address, "NEXUS_OTLP__HTTP", reuse_port=True))
+    _say({"ready": True})
+    waiting = [
+        asyncio.create_task(stopping.wait()),
+        asyncio.create_task(_report()),
+        asyncio.ensure_future(loop.run_in_executor(None, sys.stdin.buffer.read)),
+    ]
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    await receiver.stop(GRACE)
+    _say({"metrics": snapshot()})
+    sys.stdout.flush()
+    runtime.close()
+    # The thread that reads standard input cannot be interrupted.
+    os._exit(0)
+
+
+async def _report() -> None:
+    while True:
+        await asyncio.sleep(REPORT_S)
+        _say({"metrics": snapshot()})
+
+
+def _say(message: dict[str, Any]) -> None:
+    print(json.dumps(message), flush=True)  # noqa: T201  # the protocol with the parent
