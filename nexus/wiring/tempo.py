@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import psycopg
 
-from collector_receiver.otlp import decode_batch
+from collector_receiver.otlp import decode
 from collector_receiver.sources.tempo.client import Access, TempoClient
 from collector_receiver.sources.tempo.fetching import Fetcher
 from collector_receiver.sources.tempo.listing import Lister
@@ -52,7 +52,7 @@ def poller(runtime: Runtime, stopping: threading.Event) -> Iterator[Poller]:
         lister = Lister(client, settings.query, settings.limit, lambda: int(runtime.clock.now().timestamp()))
         reader = WindowReader(
             settings.tenant, SOURCE, lister=lister, fetcher=fetcher, database=runtime.database, clock=runtime.clock, budget=settings.traces_per_window,
-            taker=Taker(settings.tenant, SOURCE, decode_batch, runtime.get(SpanLogWriter)), should_stop=stopping.is_set,
+            taker=Taker(settings.tenant, SOURCE, decode, runtime.get(SpanLogWriter)), should_stop=stopping.is_set,
         )
         yield Poller(
             settings.tenant, SOURCE, client=client, counts=client.counts, query=settings.query, reader=reader, database=runtime.database,

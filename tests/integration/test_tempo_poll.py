@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from collector_receiver.otlp import decode_batch
+from collector_receiver.otlp import decode
 from collector_receiver.sources.tempo.client import Access, TempoClient
 from collector_receiver.sources.tempo.fetching import Fetcher
 from collector_receiver.sources.tempo.listing import Lister
@@ -79,7 +79,7 @@ class World:
         client = TempoClient(Access(self.tempo.url, **{"timeout_s": 5.0, **access}), sleep=self.pauses.append)
         reader = WindowReader(
             "default", "tempo", lister=Lister(client, query, limit, lambda: int(self.clock.seconds)), fetcher=Fetcher(client, 4, sleep=self.pauses.append),
-            taker=Taker("default", "tempo", decode_batch, self.log), database=self.database, clock=self.clock, budget=budget, should_stop=self.stopping.is_set,
+            taker=Taker("default", "tempo", decode, self.log), database=self.database, clock=self.clock, budget=budget, should_stop=self.stopping.is_set,
         )
         return Poller(
             "default", "tempo", client=client, counts=client.counts, query=query, reader=reader, database=self.database, clock=self.clock,
@@ -88,7 +88,7 @@ class World:
 
     def expected(self) -> set[tuple[bytes, bytes, int]]:
         bodies = [trace.body for trace in self.tempo.traces.values()]
-        frame = decode_batch(bodies, ["default"] * len(bodies)).spans
+        frame = decode(bodies, "default")[0]
         return set(frame.select("trace_id", "span_id", "kind").iter_rows())
 
     def ranges(self) -> list[tuple[int, int, str]]:
@@ -163,7 +163,7 @@ def test_late_traces_and_late_spans_come_with_the_second_reading(world: World) -
     world.clock.seconds += 400
     report = world.poller().cycle()
     assert report.traces == 2
-    assert set(world.log.spans()) == world.expected() | set(decode_batch([early.body], ["default"]).spans.select("trace_id", "span_id", "kind").iter_rows())
+    assert set(world.log.spans()) == world.expected() | set(decode(early.body, "default")[0].select("trace_id", "span_id", "kind").iter_rows())
     # Only the spans that are new of the grown trace were appended again.
     assert set(world.log.spans().values()) == {1}
 

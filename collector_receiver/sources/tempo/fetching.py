@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import queue
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Protocol
 
 from collector_receiver.sources.tempo.answers import Found, TraceAnswer
@@ -59,7 +60,7 @@ class Batch:
 
 
 class Fetcher:
-    """A pool of workers. At most `concurrency` traces and one batch are in memory."""
+    """A pool of workers. At most twice `concurrency` traces and one batch are in memory."""
 
     def __init__(self, client: Fetching, concurrency: int, *, sleep: Callable[[float], object] = time.sleep) -> None:
         self._client = client
@@ -72,24 +73,42 @@ class Fetcher:
         self._pool.shutdown(cancel_futures=True)
 
     def batches(self, wanted: Iterable[Found]) -> Iterator[Batch]:
-        """Every wanted trace in exactly one batch, in any order."""
-        todo = iter(wanted)
-        running: set[Future[Fetched]] = {self._pool.submit(self._one, found) for found in islice(todo, self._concurrency)}
-        batch = Batch()
+        """Every wanted trace in exactly one batch, in any order. Workers go on while the caller works on a batch."""
+        todo, lock, ended = iter(wanted), threading.Lock(), threading.Event()
+        done: queue.Queue[Fetched | None] = queue.Queue(self._concurrency)
+
+        def work() -> None:
+            try:
+                while not ended.is_set():
+                    with lock:
+                        found = next(todo, None)
+                    if found is None:
+                        break
+                    done.put(self._one(found))
+            finally:
+                done.put(None)
+
+        workers = [self._pool.submit(work) for _ in range(self._concurrency)]
+        running, batch = len(workers), Batch()
         try:
             while running:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                running |= {self._pool.submit(self._one, found) for found in islice(todo, len(done))}
-                for future in done:
-                    batch.add(future.result())
+                fetched = done.get()
+                if fetched is None:
+                    running -= 1
+                    continue
+                batch.add(fetched)
                 if batch.is_full:
                     yield batch
                     batch = Batch()
+            for worker in workers:
+                worker.result()
             if batch.traces:
                 yield batch
         finally:
-            for future in running:
-                future.cancel()
+            # Where the caller stops early, workers that wait for room must get it.
+            ended.set()
+            while running:
+                running -= done.get() is None
 
     def _one(self, found: Found) -> Fetched:
         try:
