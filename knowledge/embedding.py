@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import structlog
 
-from knowledge.prepare import index_text
+from knowledge.prepare import heading_path, index_text
 from nexus.errors import Conflict, ModelUnavailable
 from nexus.ports.clock import Clock
 from nexus.ports.embedding import Embedder, Vectors
@@ -190,7 +190,7 @@ class PassageEmbedding:
         """Vectors of the texts into the cache, in parts, so that nothing is lost to the deadline. Yields how many."""
         with self._database.connection() as connection:
             known = cached(connection, tenant, generation, [row.content_hash for row in texts], self._clock.now())
-        missing = {row.content_hash: index_text(row.title, row.section, row.lead + row.text) for row in texts if row.content_hash not in known}
+        missing = {row.content_hash: index_text(heading_path(row.title, row.section), row.lead + row.text) for row in texts if row.content_hash not in known}
         yield sum(row.content_hash in known for row in texts)
         embedder = self.embedder()
         assert embedder is not None

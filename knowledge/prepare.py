@@ -152,20 +152,26 @@ def _passages(
         if hit:
             section = () if tainted[piece.section] else piece.section
             lines = "\n" * body.count("\n")
-            out.append(NewPassage(rid, ordinal, section, piece.lines, "", lines, own, "", "", quarantined=True, terms={}))
+            out.append(NewPassage(rid, ordinal, section, piece.lines, "", lines, own, "", "", quarantined=True, terms={}, length=0))
             continue
-        indexed = index_text(title, piece.section, lead + body)
+        heading = heading_path(title, piece.section)
+        terms, length = options.analyzer.passage(heading, lead + body)
         out.append(NewPassage(
             rid, ordinal, piece.section, piece.lines, lead, body, own, language_of(lead + body),
-            hashlib.sha256(indexed.encode()).hexdigest(), quarantined=False, terms=options.analyzer.frequencies(indexed),
+            hashlib.sha256(index_text(heading, lead + body).encode()).hexdigest(), quarantined=False, terms=terms, length=length,
         ))
     return tuple(out)
 
 
-def index_text(title: str, section: Sequence[str], body: str) -> str:
-    """What is embedded and analysed: the heading path in front of the passage is worth three points of nDCG."""
+def heading_path(title: str, section: Sequence[str]) -> str:
+    """The title and the headings above a passage. In front of it they are worth three points of nDCG."""
     path = list(section) if section and section[0].casefold() == title.casefold() else [title, *section]
-    return " > ".join(part for part in path if part) + "\n" + body
+    return " > ".join(part for part in path if part)
+
+
+def index_text(heading: str, body: str) -> str:
+    """What is embedded."""
+    return f"{heading}\n{body}" if heading else body
 
 
 def _first_heading(chunks: Sequence[Chunk], text: str, front: int) -> str:

@@ -9,11 +9,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
+
+from knowledge.loanwords import hangul_skeleton, latin_skeleton
 
 # Bumped when the analysis changes: what was indexed before is then indexed anew.
-ANALYSIS = "a1"
+ANALYSIS = "a2"
+HEADING_WEIGHT = 2
+# What can stand in no text: marks terms that are sounds.
+_LATIN, _KOREAN = "\x01e", "\x01k"
+# Letters of an English word and syllables of a Korean one between which a likeness of sound means something.
+_SOUNDED, _LONGEST_SOUNDED = 4, 10
+_PARTICLE = re.compile(r"(?<=..)(?:으로|에서|에게|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 
 _CONTENT = frozenset({"NNG", "NNP", "NR", "XR", "VV", "VA", "SH"})
 _IDENTIFIER = re.compile(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)*", re.ASCII)
@@ -28,23 +38,23 @@ _STOP = frozenset(
 )
 _MAX_TERM = 64
 
-Morphemes = Callable[[str], Iterator[tuple[str, str]]]
+Morphemes = Callable[[str], Iterator[tuple[int, int, str, str]]]
 
 
 def mecab_morphemes() -> Morphemes:
-    """(surface, feature) of each morpheme by mecab-ko. Thread-safe: the tagger is constant, the lattice is made per call."""
-    import _mecab
+    """(start, end, surface, feature) of each morpheme by mecab-ko. Thread-safe: the tagger is constant, the lattice is made per call."""
+    import _mecab  # type: ignore[import-not-found]  # the wheel's extension module
     from mecab import MeCab
 
     tagger = MeCab()._tagger  # noqa: SLF001  # the public way makes three objects a morpheme: half the time of an ingest
 
-    def parse(text: str) -> Iterator[tuple[str, str]]:
+    def parse(text: str) -> Iterator[tuple[int, int, str, str]]:
         lattice = _mecab.Lattice()
         lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
         lattice.set_sentence(text)
         tagger.parse(lattice)
-        for _, node in lattice:
-            yield node.surface, node.feature
+        for (start, end), node in lattice:
+            yield start, end, node.surface, node.feature
 
     return parse
 
@@ -70,21 +80,32 @@ def _stem(word: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _stemmer() -> object:
+def _stemmer() -> Any:
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")
 
 
+def _parts(token: str) -> list[str]:
+    pieces = [piece for piece in _SEPARATORS.split(token) if piece]
+    return [part for piece in pieces for part in (_CAMEL.findall(piece) if not piece.islower() and not piece.isupper() else [piece])]
+
+
 @lru_cache(maxsize=200_000)
 def _identifier(token: str) -> tuple[str, ...]:
     """An ASCII token: the parts of camelCase, kebab, snake and dots stemmed, and the whole where it has parts."""
-    pieces = [piece for piece in _SEPARATORS.split(token) if piece]
-    parts = [part for piece in pieces for part in (_CAMEL.findall(piece) if not piece.islower() and not piece.isupper() else [piece])]
+    parts = _parts(token)
     if len(parts) == 1:
         word = parts[0].lower()
         return () if word in _STOP else (_stem(word)[:_MAX_TERM],)
     return (token.lower()[:_MAX_TERM], *(_stem(part.lower())[:_MAX_TERM] for part in parts if part.lower() not in _STOP))
+
+
+@lru_cache(maxsize=200_000)
+def _latin_sounds(token: str) -> tuple[str, ...]:
+    """The skeletons of an ASCII token's words, in the singular."""
+    words = [part.lower() for part in _parts(token) if len(part) >= _SOUNDED and part.lower() not in _STOP]
+    return tuple(filter(None, (latin_skeleton(word[:-1] if word.endswith("s") and not word.endswith("ss") else word) for word in words)))
 
 
 def _bigrams(run: str) -> Iterator[str]:
@@ -92,6 +113,15 @@ def _bigrams(run: str) -> Iterator[str]:
         yield run
     for at in range(len(run) - 1):
         yield run[at : at + 2]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Terms as they stand in a text, and the sounds of its words by the script in which they are written (see `loanwords`)."""
+
+    terms: tuple[str, ...]
+    latin: tuple[str, ...]
+    hangul: tuple[str, ...]
 
 
 class Analyzer:
@@ -102,29 +132,72 @@ class Analyzer:
         # What decides the terms; a part of each document's fingerprint.
         self.name = f"{ANALYSIS}-{'mecab' if morphemes else 'bigram'}"
 
-    def terms(self, text: str) -> list[str]:
+    def analyse(self, text: str) -> Analysis:
         """Terms in no particular order, repeated as often as they occur."""
         out: list[str] = []
+        latin: list[str] = []
+        hangul: list[str] = []
         for match in _IDENTIFIER.finditer(text):
             out.extend(_identifier(match[0]))
-        if text.isascii():
-            return out
-        if _HANGUL_RUN.search(text):
-            if self._morphemes is None:
-                for match in _HANGUL_RUN.finditer(text):
-                    out.extend(_bigrams(match[0]))
-            else:
-                for surface, feature in self._morphemes(text):
-                    if not surface.isascii():
-                        out.extend(_content(surface, feature))
-        for match in _OTHER.finditer(text):
-            word = match[0].casefold()
-            out.extend(_bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],))
-        return out
+            latin.extend(_latin_sounds(match[0]))
+        if not text.isascii():
+            if _HANGUL_RUN.search(text):
+                if self._morphemes is None:
+                    for match in _HANGUL_RUN.finditer(text):
+                        out.extend(_bigrams(match[0]))
+                        hangul.append(_PARTICLE.sub("", match[0]))
+                else:
+                    _morphemic(self._morphemes(text), out, hangul)
+            for match in _OTHER.finditer(text):
+                word = match[0].casefold()
+                out.extend(_bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],))
+        sounds = (hangul_skeleton(word) for word in hangul if len(word) <= _LONGEST_SOUNDED)
+        return Analysis(tuple(out), tuple(latin), tuple(filter(None, sounds)))
 
-    def frequencies(self, text: str) -> dict[int, int]:
-        """64-bit term -> how often it occurs."""
-        return {term_key(term): count for term, count in Counter(self.terms(text)).items()}
+    def terms(self, text: str) -> list[str]:
+        """The terms alone."""
+        return list(self.analyse(text).terms)
+
+    def passage(self, heading: str, body: str) -> tuple[dict[int, int], int]:
+        """(64-bit term -> frequency, length). A heading counts twice. Sounds are terms of their own and no part of the length."""
+        head, text = self.analyse(heading), self.analyse(body)
+        counts = Counter(text.terms)
+        for term in head.terms:
+            counts[term] += HEADING_WEIGHT
+        length = sum(counts.values())
+        counts.update(_LATIN + sound for part in (head, text) for sound in part.latin)
+        counts.update(_KOREAN + sound for part in (head, text) for sound in part.hangul)
+        return {term_key(term): count for term, count in counts.items()}, length
+
+    def question(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """(terms, sounds) of a question: what is written in Hangul also asks for the same sounds in Latin letters, and the other way round."""
+        found = self.analyse(text)
+        return found.terms, (*(_LATIN + sound for sound in found.hangul), *(_KOREAN + sound for sound in found.latin))
+
+
+def _morphemic(morphemes: Iterator[tuple[int, int, str, str]], out: list[str], hangul: list[str]) -> None:
+    """Content morphemes into `out`; whole words, without the particles behind them, into `hangul`."""
+    word: list[tuple[str, str]] = []
+    last = -1
+
+    def close() -> None:
+        while word and word[-1][1].startswith("J"):
+            word.pop()
+        if word:
+            hangul.append("".join(surface for surface, _ in word))
+        word.clear()
+
+    for start, end, surface, feature in morphemes:
+        if surface.isascii():
+            close()
+            continue
+        out.extend(_content(surface, feature))
+        if start != last or not _HANGUL_RUN.fullmatch(surface):
+            close()
+        if _HANGUL_RUN.fullmatch(surface):
+            word.append((surface, feature))
+        last = end
+    close()
 
 
 @lru_cache(maxsize=500_000)

@@ -15,6 +15,7 @@ from knowledge.embedding import PassageEmbedding
 from knowledge.retrieval.expand import Expansion
 from knowledge.retrieval.fit import is_weak, threshold
 from knowledge.retrieval.fuse import capped, minmax, rrf
+from knowledge.retrieval.support import supported
 from knowledge.tokens import Analyzer, term_key
 from nexus.errors import BadQuestion, ModelUnavailable
 from nexus.model.document import DocumentStatus
@@ -23,12 +24,14 @@ from nexus.ports.embedding import Embedder, Vectors
 from nexus.ports.search import Hit, SearchRequest, SearchResult
 from nexus.store.passages import PassageRow, readable_passages
 from nexus.store.pool import Connection, Database
-from nexus.store.search import Match, Reader, bm25, index_name, indexes, languages, nearest_exact, nearest_indexed, pending
+from nexus.store.search import Match, QuestionTerms, Reader, bm25, index_name, indexes, languages, nearest_exact, nearest_indexed, pending
 from nexus.store.vectors import Generation, half
 
 log = structlog.get_logger("nexus.knowledge")
 ROUTES = frozenset({"auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"})
 MAX_TERMS = 64
+MAX_QUERY = 4000
+SUPPORT_DEPTH = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +86,19 @@ class HybridRetriever:
         future = self._threads.submit(self._question, request.query) if vectors and self._embedding is not None else None
         degraded: list[str] = []
         depth = max(self._options.candidates, 2 * request.top_k)
+        # Deeper than the lists that are fused: passages below their ends support those above.
+        fetched = max(depth, SUPPORT_DEPTH)
         with self._database.connection() as connection:
             terms = self._terms(request.query)
-            words, ideal = bm25(connection, reader, terms, depth) if keywords or future is None else ([], 0.0)
+            words, ideal = self._words(connection, reader, terms, fetched) if keywords or future is None else ([], 0.0)
             question = self._answered(future, degraded) if vectors else None
-            near = self._nearest(connection, reader, question, depth, degraded) if question is not None else {}
+            near = self._nearest(connection, reader, question, fetched, degraded) if question is not None else {}
             if vectors and question is None and not keywords:
                 # The route was for vectors alone; words are better than nothing, and it is said.
-                words, ideal = bm25(connection, reader, terms, depth)
+                words, ideal = self._words(connection, reader, terms, fetched)
+            best_bm25 = max((match.score for match in words), default=None)
+            best_cosine = max((match.score for found in near.values() for match in found), default=None)
+            words, near = words[:depth], {language: found[:depth] for language, found in near.items()}
             fused = self._fused(words, list(near.values()))
             rows = {row.rid: row for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=[rid for rid, _ in fused])}
             fused = [(rid, score) for rid, score in fused if rid in rows]
@@ -98,8 +106,6 @@ class HybridRetriever:
             hits = self._hits(top, dict(fused), rows, words, near)
             for expansion in self._expansions:
                 hits += self._added(connection, reader, expansion, request, hits)
-        best_cosine = max((match.score for found in near.values() for match in found), default=None)
-        best_bm25 = words[0].score if words else None
         fitted = threshold(question.generation.model, question.generation.dimension) if question is not None else None
         used = "keyword_only" if not near else "vector_only" if not words and not keywords else "hybrid_then_graph" if request.route in {"auto", "hybrid_then_graph"} else "hybrid_only"
         return SearchResult(
@@ -107,15 +113,21 @@ class HybridRetriever:
             round((time.perf_counter() - started) * 1000, 3),
         )
 
-    def _terms(self, query: str) -> dict[int, float]:
-        counts = Counter(self._analyzer.terms(query[:4000]))
-        return {term_key(term): float(count) for term, count in counts.most_common(MAX_TERMS)}
+    def _terms(self, query: str) -> QuestionTerms:
+        written, sounds = self._analyzer.question(query[:MAX_QUERY])
+        terms = {term_key(term): (float(count), True) for term, count in Counter(written).most_common(MAX_TERMS)}
+        terms.update({term_key(term): (float(count), False) for term, count in Counter(sounds).most_common(MAX_TERMS)})
+        return terms
+
+    def _words(self, connection: Connection, reader: Reader, terms: QuestionTerms, limit: int) -> tuple[list[Match], float]:
+        found, ideal = bm25(connection, reader, terms, limit)
+        return supported(found, floor=0.0), ideal
 
     def _question(self, query: str) -> _Vector | None:
         assert self._embedding is not None
         embedder: Embedder | None = self._embedding.embedder()
         identity = self._embedding.identity()
-        return _Vector(identity, embedder.question(query[:4000])) if embedder is not None and identity is not None else None
+        return _Vector(identity, embedder.question(query[:MAX_QUERY])) if embedder is not None and identity is not None else None
 
     def _answered(self, future: Future[_Vector | None] | None, degraded: list[str]) -> _Vector | None:
         if future is None:
@@ -143,11 +155,13 @@ class HybridRetriever:
         out: dict[str, list[Match]] = {}
         for language in languages(connection, reader):
             if index_name(generation.name, language) in ready:
-                out[language] = nearest_indexed(
+                found = nearest_indexed(
                     connection, reader, generation.name, generation.dimension, language, vector, depth, max(self._options.ef_search, depth)
                 )
             else:
-                out[language] = nearest_exact(connection, reader, generation.name, language, vector, depth)
+                found = nearest_exact(connection, reader, generation.name, language, vector, depth)
+            # Cosines of one model lie close together: what counts is how far a passage is above the end of the list.
+            out[language] = supported(found, floor=min((match.score for match in found), default=0.0))
         return out
 
     def _fused(self, words: list[Match], near: list[list[Match]]) -> list[tuple[str, float]]:

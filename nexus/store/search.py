@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import LiteralString, cast
 
 import psycopg
 from psycopg import sql
@@ -44,16 +43,24 @@ class Match:
 
     id: int
     rid: str
+    document: str
     score: float
 
 
-def bm25(connection: Connection, reader: Reader, terms: Mapping[int, float], limit: int) -> tuple[list[Match], float]:
-    """The best passages by BM25 (k1 1.2, b 0.75, IDF over what the reader may see), and the score that a passage full of every term would approach."""
+# Term -> (how often the question has it, whether it is written there; others stand for its sounds).
+QuestionTerms = Mapping[int, tuple[float, bool]]
+
+
+def bm25(connection: Connection, reader: Reader, terms: QuestionTerms, limit: int) -> tuple[list[Match], float]:
+    """The best passages by BM25 (k1 1.2, b 0.75, IDF over what the reader may see), and the score that a passage full of every written term would approach."""
     if not terms:
         return [], 0.0
-    values = reader.values() | {"terms": list(terms), "weights": list(terms.values()), "k1": K1, "b": B, "limit": limit}
+    values = reader.values() | {
+        "terms": list(terms), "weights": [weight for weight, _ in terms.values()], "written": [written for _, written in terms.values()],
+        "k1": K1, "b": B, "limit": limit,
+    }
     rows = connection.execute(_SQL["bm25"], values).fetchall()
-    return [Match(number, rid, float(score)) for number, rid, score, _ in rows], float(rows[0][3]) if rows else 0.0
+    return [Match(number, rid, document, float(score)) for number, rid, document, score, _ in rows], float(rows[0][4]) if rows else 0.0
 
 
 def languages(connection: Connection, reader: Reader) -> list[str]:
@@ -70,7 +77,7 @@ def pending(connection: Connection, reader: Reader, generation: str) -> tuple[in
 def nearest_exact(connection: Connection, reader: Reader, generation: str, language: str, vector: str, limit: int) -> list[Match]:
     """The nearest passages of one language, every vector compared."""
     values = reader.values() | {"generation": generation, "language": language, "vector": vector, "limit": limit}
-    return [Match(number, rid, float(cosine)) for number, rid, cosine in connection.execute(_SQL["nearest_exact"], values)]
+    return [Match(number, rid, document, float(cosine)) for number, rid, document, cosine in connection.execute(_SQL["nearest_exact"], values)]
 
 
 def index_name(generation: str, language: str) -> str:
@@ -90,7 +97,7 @@ def _literals(generation: str, language: str, dimension: int) -> tuple[sql.Liter
     """A partial index on an expression is used only where its conditions stand literally in the query."""
     if not _NAME.fullmatch(generation) or not _NAME.fullmatch(language):
         raise InvariantBroken(f"no name: {generation!r}, {language!r}")
-    return sql.Literal(generation), sql.Literal(language), sql.SQL(cast("LiteralString", f"halfvec({int(dimension)})"))
+    return sql.Literal(generation), sql.Literal(language), sql.SQL(f"halfvec({int(dimension)})")  # type: ignore[arg-type,unused-ignore]  # a number
 
 
 def create_index(url: str, generation: str, language: str, dimension: int) -> None:
@@ -122,7 +129,7 @@ def nearest_indexed(
     """The nearest passages of one language by HNSW. The scan goes on under the reader's filter until `limit` are found."""
     name, language_name, kind = _literals(generation, language, dimension)
     statement = sql.SQL(
-        "SELECT n.passage, p.rid, n.cosine FROM ("
+        "SELECT n.passage, p.rid, p.document, n.cosine FROM ("
         " SELECT e.passage, 1 - (e.vector::{kind} <=> %(vector)s::{kind}) AS cosine FROM embedding e JOIN segment s ON s.id = e.segment"
         " WHERE e.generation = {name} AND e.language = {language} AND e.tenant = %(tenant)s AND s.tenant = %(tenant)s AND s.served AND s.level <= %(level)s"
         " AND (cardinality(%(namespaces)s::text[]) = 0 OR s.namespace = ANY (%(namespaces)s))"
@@ -136,7 +143,7 @@ def nearest_indexed(
     }
     with _planned(connection, planning):
         rows = connection.execute(statement, reader.values() | {"vector": vector, "limit": limit}).fetchall()
-    return [Match(number, rid, float(cosine)) for number, rid, cosine in rows]
+    return [Match(number, rid, document, float(cosine)) for number, rid, document, cosine in rows]
 
 
 @contextmanager

@@ -11,6 +11,10 @@ from knowledge.classify import parse_rule
 from knowledge.embedders._shape import EmbedderConfig
 from knowledge.embedding import PassageEmbedding
 from knowledge.prepare import Options
+from knowledge.retrieval.expand import Expansion
+from knowledge.retrieval.expand.correction import CorrectionFetch
+from knowledge.retrieval.expand.pairs import PlanPairs
+from knowledge.retrieval.expand.section import SectionFill
 from knowledge.retrieval.search import HybridRetriever, SearchOptions
 from knowledge.run import Ingestor, Limits
 from knowledge.texts._shape import TextReader
@@ -95,4 +99,13 @@ def retriever(runtime: Runtime) -> HybridRetriever:
         settings.candidates, settings.fusion, settings.exact_below, settings.hnsw_ef_search, timedelta(days=settings.stale_after_days),
         tuple((kind, timedelta(days=days)) for kind, days in settings.stale_types.items()),
     )
-    return HybridRetriever(runtime.database, runtime.clock, default_analyzer(), runtime.get(PassageEmbedding), search)
+    analyzer = default_analyzer()
+    limit = settings.fetch_limit
+    expansions: list[Expansion] = []
+    if settings.section_fill:
+        expansions.append(SectionFill(limit))
+    if settings.correction_fetch:
+        expansions.append(CorrectionFetch(analyzer, limit))
+    if settings.plan_pairs:
+        expansions.append(PlanPairs(analyzer, limit))
+    return HybridRetriever(runtime.database, runtime.clock, analyzer, runtime.get(PassageEmbedding), search, expansions)

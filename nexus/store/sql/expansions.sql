@@ -2,27 +2,42 @@
 SELECT p.rid, p.document, p.section, p.ordinal
 FROM passage p JOIN segment s ON s.id = p.segment
 WHERE p.tenant = %(tenant)s AND s.served AND s.level <= %(level)s AND (cardinality(%(namespaces)s::text[]) = 0 OR s.namespace = ANY (%(namespaces)s))
-  AND (p.document, p.section) IN (
-      SELECT f.document, f.section FROM passage f WHERE f.tenant = %(tenant)s AND f.rid = ANY (%(rids)s)
-  )
+  AND (p.document, p.section) IN (SELECT f.document, f.section FROM passage f WHERE f.tenant = %(tenant)s AND f.rid = ANY (%(rids)s))
 ORDER BY p.document, p.ordinal
 
--- name: corrections
-SELECT d.rid, d.title, d.path, d.superseded_by, d.metadata, o.rid
+-- name: changes
+SELECT d.rid, d.title, d.path, coalesce(d.metadata -> 'front', '{}') AS front, coalesce(o.superseded_by = d.rid, false) AS supersedes,
+       o.rid AS old_rid, o.title AS old_title, o.path AS old_path, o.uri AS old_uri
 FROM document o
 JOIN document d ON d.tenant = o.tenant AND d.namespace = o.namespace AND d.rid <> o.rid AND d.status = 'active'
 WHERE o.tenant = %(tenant)s AND o.rid = ANY (%(documents)s)
-  AND (o.superseded_by = d.rid OR d.metadata -> 'front' ?| ARRAY['supersedes', 'amends', 'updates', 'changes', 'replaces', 'corrects', 'obsoletes'])
+  AND (o.superseded_by = d.rid
+       OR d.metadata -> 'front' ?| ARRAY['supersedes', 'amends', 'updates', 'changes', 'replaces', 'corrects', 'obsoletes', '대체', '개정', '정정', '변경'])
+  AND EXISTS (
+      SELECT FROM segment s
+      WHERE s.tenant = d.tenant AND s.document = d.rid AND s.served AND s.level <= %(level)s
+        AND (cardinality(%(namespaces)s::text[]) = 0 OR s.namespace = ANY (%(namespaces)s))
+  )
+ORDER BY d.rid, o.rid
 
--- name: document_names
-SELECT rid, path, title, suffix FROM document
-WHERE tenant = %(tenant)s AND status = 'active' AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
-  AND regexp_replace(lower(path), '^.*/', '') = ANY (%(names)s)
-ORDER BY path
+-- name: named_documents
+SELECT d.rid, d.path
+FROM document d
+WHERE d.tenant = %(tenant)s AND d.status = 'active' AND lower(regexp_replace(d.path, '^.*/', '')) = ANY (%(names)s)
+  AND EXISTS (
+      SELECT FROM segment s
+      WHERE s.tenant = d.tenant AND s.document = d.rid AND s.served AND s.level <= %(level)s
+        AND (cardinality(%(namespaces)s::text[]) = 0 OR s.namespace = ANY (%(namespaces)s))
+  )
+ORDER BY d.path, d.rid
 
 -- name: document_passages
-SELECT p.rid, p.document, p.id, p.text
-FROM passage p JOIN segment s ON s.id = p.segment
-WHERE p.tenant = %(tenant)s AND s.served AND s.level <= %(level)s AND (cardinality(%(namespaces)s::text[]) = 0 OR s.namespace = ANY (%(namespaces)s))
-  AND p.document = ANY (%(documents)s)
-ORDER BY p.document, p.ordinal
+SELECT n.rid, n.document, n.text
+FROM (
+    SELECT p.rid, p.document, p.text, p.ordinal, row_number() OVER (PARTITION BY p.document ORDER BY p.ordinal) AS place
+    FROM passage p JOIN segment s ON s.id = p.segment
+    WHERE p.tenant = %(tenant)s AND s.served AND s.level <= %(level)s AND (cardinality(%(namespaces)s::text[]) = 0 OR s.namespace = ANY (%(namespaces)s))
+      AND p.document = ANY (%(documents)s)
+) n
+WHERE n.place <= %(limit)s
+ORDER BY n.document, n.ordinal

@@ -9,7 +9,7 @@ corpus AS MATERIALIZED (
     FROM visible
 ),
 question AS (
-    SELECT term, weight FROM unnest(%(terms)s::bigint[], %(weights)s::float8[]) AS q (term, weight)
+    SELECT term, weight, written FROM unnest(%(terms)s::bigint[], %(weights)s::float8[], %(written)s::boolean[]) AS q (term, weight, written)
 ),
 found AS MATERIALIZED (
     SELECT p.term, p.passages, p.frequencies, p.lengths
@@ -21,7 +21,7 @@ known AS (
     SELECT term, sum(cardinality(passages))::float8 AS documents FROM found GROUP BY term
 ),
 weighted AS MATERIALIZED (
-    SELECT q.term, q.weight * ln(1 + (c.count - coalesce(k.documents, 0) + 0.5) / (coalesce(k.documents, 0) + 0.5)) AS weight
+    SELECT q.term, q.written, q.weight * ln(1 + (c.count - coalesce(k.documents, 0) + 0.5) / (coalesce(k.documents, 0) + 0.5)) AS weight
     FROM question q CROSS JOIN corpus c LEFT JOIN known k ON k.term = q.term
 ),
 scored AS (
@@ -38,7 +38,7 @@ best AS (
     -- Sums of floats differ in the last digit by their order; what is equal but for that is a tie.
     SELECT passage, score FROM scored ORDER BY round(score * 1e8) DESC FETCH FIRST %(limit)s ROWS WITH TIES
 )
-SELECT b.passage, p.rid, b.score, (SELECT sum(weight) * (%(k1)s::float8 + 1) FROM weighted) AS ideal
+SELECT b.passage, p.rid, p.document, b.score, (SELECT coalesce(sum(weight), 0) * (%(k1)s::float8 + 1) FROM weighted WHERE written) AS ideal
 FROM best b JOIN passage p ON p.id = b.passage
 ORDER BY round(b.score * 1e8) DESC, p.rid
 LIMIT %(limit)s
@@ -55,7 +55,7 @@ FROM segment
 WHERE tenant = %(tenant)s AND served AND level <= %(level)s AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
 
 -- name: nearest_exact
-SELECT n.passage, p.rid, n.cosine
+SELECT n.passage, p.rid, p.document, n.cosine
 FROM (
     SELECT e.passage, 1 - (e.vector <=> %(vector)s::halfvec) AS cosine
     FROM embedding e JOIN segment s ON s.id = e.segment

@@ -1,0 +1,73 @@
+"""Correction fetch: what says that a found document no longer holds.
+
+By identity first: a document that supersedes a found one, or whose front matter says that it changes it (`supersedes:`, `amends:`,
+`updates:`, `replaces:`, `corrects:`, `obsoletes:` and Korean names, by rid, title, path or file name). Then by vocabulary: passages
+about the same question that speak of a change, in English or Korean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from knowledge.front_matter import list_value
+from knowledge.retrieval.expand.relevance import best_of_each
+from knowledge.tokens import Analyzer, term_key
+from nexus.ports.search import Hit
+from nexus.store.expansions import ChangeRow, changes, document_passages
+from nexus.store.passages import readable_passages
+from nexus.store.pool import Connection
+from nexus.store.search import Reader, bm25
+
+FIELDS = ("supersedes", "amends", "updates", "changes", "replaces", "corrects", "obsoletes", "대체", "개정", "정정", "변경")
+_CHANGE = re.compile(
+    r"\b(?:supersed|deprecat|obsolet|amend|errat|correction|no longer|replaced by|replaces|was (?:renamed|removed|moved|changed)|instead of|migrated (?:from|to)|sunset)"
+    r"|대체(?:되|하|됨|함)|폐지|폐기|개정|정정|변경(?:되|하|됨|함|사항)|더\s?이상|이관|중단(?:되|하|됨|함)|수정(?:되|하|됨|함)|바뀌|바뀐|바꾸|대신", re.IGNORECASE
+)
+_ASKED = "superseded deprecated replaced changed correction 변경 대체 폐지 개정 정정 중단"
+PASSAGES_READ = 200
+SEARCHED = 20
+
+
+def names_document(values: Mapping[str, Any], row: ChangeRow) -> bool:
+    """Whether front matter says that it changes the found document. Pure."""
+    known = {row.old_rid, row.old_title, row.old_path, row.old_uri, PurePosixPath(row.old_path).name, PurePosixPath(row.old_path).stem}
+    folded = {name.casefold() for name in known if name}
+    return any(name.strip("[]<>\"' ").casefold() in folded for field in FIELDS for name in list_value(values, field))
+
+
+class CorrectionFetch:
+    """Adds at most `limit` passages."""
+
+    name = "correction"
+
+    def __init__(self, analyzer: Analyzer, limit: int) -> None:
+        self._analyzer = analyzer
+        self._limit = limit
+
+    def fetch(self, connection: Connection, reader: Reader, query: str, hits: Sequence[Hit]) -> list[str]:
+        """Passages of changing documents, best first."""
+        found = list(dict.fromkeys(hit.passage.document.rid for hit in hits if not hit.added_by))
+        rows = changes(connection, reader, found)
+        changing = [row.rid for row in rows if row.supersedes] + [row.rid for row in rows if not row.supersedes and names_document(row.front, row)]
+        changing = list(dict.fromkeys(rid for rid in changing if rid not in found))
+        texts = document_passages(connection, reader, changing, PASSAGES_READ) if changing else []
+        out = best_of_each(sorted(texts, key=lambda row: changing.index(row.document)), query, self._analyzer, 2)
+        if len(out) < self._limit:
+            out += self._spoken(connection, reader, query, set(found) | set(changing))
+        return out[: self._limit]
+
+    def _spoken(self, connection: Connection, reader: Reader, query: str, without: set[str]) -> list[str]:
+        """Passages of other documents that share the question's words and speak of a change."""
+        own = {term_key(term): (1.0, True) for term in self._analyzer.terms(query)}
+        asked = {term_key(term): (0.5, True) for term in self._analyzer.terms(_ASKED)}
+        matches, ideal = bm25(connection, reader, {**asked, **own}, SEARCHED)
+        likely = [match.rid for match in matches if match.document not in without and match.score > ideal * 0.25]
+        rows = {row.rid: row for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=likely)}
+        words = set(own)
+        return [
+            rid for rid in likely
+            if rid in rows and _CHANGE.search(rows[rid].text) and len(words.intersection(map(term_key, self._analyzer.terms(rows[rid].text)))) * 2 >= len(words)
+        ]
