@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import polars as pl
@@ -13,7 +13,9 @@ import structlog
 
 from aggregator.delta import EDGE_COLUMNS, Delta, delta, unseen
 from aggregator.merge import GRAINS, at_grain, from_finer, keys, merge, remade
+from aggregator.prepare import service_names
 from aggregator.rollup import ROW, Rows
+from aggregator.settle import Retention, minute_s, settle, without_settled
 from aggregator.steps import Rules
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.model.window import MINUTE_NS
@@ -24,6 +26,7 @@ from nexus.store.coverage import find_ranges
 from nexus.store.pool import Connection, Database
 
 SECOND_NS: Final = 1_000_000_000
+SETTLE_EVERY: Final = timedelta(minutes=1)
 log = structlog.get_logger("nexus.aggregator")
 
 
@@ -41,8 +44,10 @@ class Batch:
 class Engine:
     """Owns the working spans. Calls are serialised; blocking."""
 
-    def __init__(self, reader: SpanLogReader, database: Database, working: WorkingSpans, rules: Rules, clock: Clock) -> None:
+    def __init__(self, reader: SpanLogReader, database: Database, working: WorkingSpans, rules: Rules, clock: Clock, retention: Retention | None = None) -> None:
         self._reader, self._database, self._working, self._rules, self._clock = reader, database, working, rules, clock
+        self._retention = retention or Retention(link_horizon=timedelta(microseconds=rules.link_horizon_ns / 1000))
+        self._settled_at = clock.now()
         self._lock = threading.Lock()
         self._seq: int | None = None
         self._position: dict[str, int] = {}
@@ -58,8 +63,22 @@ class Engine:
                 return Batch()
             rejections = self._reader.rejected(self._position, after)
             done = self._apply(self._seq + 1, spans, after, rejections)
-            self._seq, self._position = self._seq + 1, after
+            if self._seq is not None:
+                self._seq, self._position = self._seq + 1, after
+                # The working spans are durable: the log may let go.
+                self._reader.release(after)
             return done
+
+    def settle(self) -> int:
+        """Close windows that nothing touched for a while; at most once a minute. How many were closed."""
+        now = self._clock.now()
+        with self._lock:
+            if now - self._settled_at < SETTLE_EVERY:
+                return 0
+            if self._seq is None:
+                self._recover()
+            self._settled_at = now
+            return settle(self._database, self._working, self._retention, now)
 
     def _recover(self) -> None:
         with self._database.connection() as connection:
@@ -105,6 +124,8 @@ class Engine:
 
     def _apply(self, seq: int, spans: pl.DataFrame, after: dict[str, int], rejections: Sequence[LoggedRejection]) -> Batch:
         now = self._clock.now()
+        arrived = max(spans.height, 1)
+        spans, late = self._on_time(spans)
         related = self._working.related(spans) if spans.height else spans
         counts: list[tuple[str, pl.DataFrame]] = []
         changes: list[tuple[str, Delta]] = []
@@ -123,22 +144,38 @@ class Engine:
                 if stored.seq != seq - 1:
                     self._seq = None
                     return Batch()
-                numbered = [(tenant, *_numbered(connection, tenant, change)) for tenant, change in changes]
+                numbered = [(tenant, *_numbered(connection, tenant, _open(connection, tenant, change))) for tenant, change in changes]
                 samples = [rows.samples.with_columns(tenant=pl.lit(tenant)) for tenant, _, rows in numbered]
                 part = self._working.add(seq, kept, pl.concat(samples) if samples else _no_samples())
                 self._replace(connection, [(tenant, rows) for tenant, _, rows in numbered], samples)
                 windows = 0
-                for tenant, _, rows in numbered:
+                for tenant, edges, rows in numbered:
+                    del edges
                     starts = sorted({start // SECOND_NS for start in keys(rows)["start"].to_list()})
                     windows += len(starts)
                     observed.touch_windows(connection, tenant, starts, now)
-                duplicates, rejected = _count(connection, counts, rejections, now)
+                counted = _count(connection, [*counts, *late], rejections, now)
                 observed.move_position(connection, observed.Position(after, seq, stored.rules), now)
         except BaseException:
             self._seq = None
             raise
         self._working.accept(part)
-        return Batch(spans.height, windows, 0, duplicates, rejected)
+        return Batch(arrived, windows, *counted)
+
+    def _on_time(self, spans: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[str, pl.DataFrame]]]:
+        """Spans of windows that are not settled, and how many of each service were late."""
+        if not spans.height:
+            return spans, []
+        kept, late = [], []
+        for (tenant,), mine in spans.with_columns(window=minute_s()).partition_by("tenant", as_dict=True, maintain_order=True).items():
+            with self._database.connection() as connection:
+                closed = observed.settled_windows(connection, str(tenant), mine["window"].unique().to_list())
+            shut = pl.col("window").is_in(list(closed))
+            kept.append(mine.filter(~shut).drop("window"))
+            if closed:
+                name, env = service_names()
+                late.append((str(tenant), mine.filter(shut).group_by(service=name, environment=env).agg(late=pl.len().cast(pl.Int64))))
+        return pl.concat(kept), late
 
     def _replace(self, connection: Connection, changes: list[tuple[str, Rows]], samples: list[pl.DataFrame]) -> None:
         coarse = [(tenant, grain, at_grain(rows, size) if grain else rows) for tenant, rows in changes for grain, size in GRAINS.items()]
@@ -176,6 +213,12 @@ def _from_finer(
     return from_finer(bad, _unstored(pl.concat([kept, inside])), size * SECOND_NS)
 
 
+def _open(connection: Connection, tenant: str, change: Delta) -> Delta:
+    """A delta without what settled windows do not take any more."""
+    starts = [start // SECOND_NS for start in keys(change.rows)["start"].unique().to_list()]
+    return Delta(change.edges, without_settled(change.rows, change.edges, observed.settled_windows(connection, tenant, starts)))
+
+
 def _numbered(connection: Connection, tenant: str, change: Delta) -> tuple[pl.DataFrame, Rows]:
     ids = observed.edge_ids(connection, tenant, change.edges.select(EDGE_COLUMNS))
     numbers = change.edges.select("rid", local="edge").join(ids, on="rid").select("local", "edge")
@@ -203,26 +246,26 @@ def _unstored(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(start=pl.col("start") * SECOND_NS)
 
 
-def _count(connection: Connection, counts: list[tuple[str, pl.DataFrame]], rejections: Sequence[LoggedRejection], now: datetime) -> tuple[int, int]:
-    """Add to the counters of deliveries; how many duplicates and rejections there were."""
+def _count(connection: Connection, counts: list[tuple[str, pl.DataFrame]], rejections: Sequence[LoggedRejection], now: datetime) -> tuple[int, int, int]:
+    """Add to the counters of deliveries; how many late, duplicate and rejected spans there were."""
     minute = now.replace(second=0, microsecond=0)
-    lines = [(tenant, service, environment, minute, 0, n, 0) for tenant, frame in counts for service, environment, n in frame.iter_rows()]
+    lines = [
+        (tenant, row["service"], row["environment"], minute, row.get("late", 0), row.get("duplicates", 0), 0) for tenant, frame in counts for row in frame.iter_rows(named=True)
+    ]
     for item in rejections:
         service, environment = service_of(item.rejection.service_name, item.rejection.service_namespace, item.rejection.environment)
         lines.append((item.rejection.tenant, service, environment, item.minute, 0, 0, item.rejection.count))
     if not lines:
-        return 0, 0
+        return 0, 0, 0
     frame = pl.DataFrame(lines, schema=["tenant", "service", "environment", "minute", "late", "duplicates", "rejected"], orient="row")
     frame = frame.group_by("tenant", "service", "environment", "minute").agg(pl.col("late", "duplicates", "rejected").sum())
     for (tenant,), part in frame.partition_by("tenant", as_dict=True).items():
         observed.count_deliveries(connection, str(tenant), part)
-    return int(frame["duplicates"].sum()), int(frame["rejected"].sum())
+    return int(frame["late"].sum()), int(frame["duplicates"].sum()), int(frame["rejected"].sum())
 
 
 def service_of(name: str | None, namespace: str | None, environment: str | None) -> tuple[str, str]:
     """Name and environment of a service from what its resource states."""
-    from aggregator.prepare import service_names
-
     stated = pl.DataFrame({"service_name": [name], "service_namespace": [namespace], "environment": [environment]}, schema=dict.fromkeys(("service_name", "service_namespace", "environment"), pl.String))
     label, env = service_names()
     row = stated.select(label.alias("label"), env.alias("env")).row(0)

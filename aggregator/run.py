@@ -35,6 +35,7 @@ class Aggregation:
         while not stop.is_set():
             try:
                 done = self.engine.batch(self.max_spans)
+                self.engine.settle()
             except DependencyError as error:
                 log.warning("aggregate_waits", error=str(error), retry_s=RETRY_S)
                 stop.wait(RETRY_S)

@@ -8,6 +8,7 @@ beyond the committed one: whatever a crash left behind is thrown away and read f
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,7 @@ from nexus.model.span import SPAN_SCHEMA, Kind, empty_spans
 
 # How far links are followed from a touched trace: sender, its other receivers, their other senders, the polls of those.
 HOPS: Final = 4
+SECOND_NS: Final = 1_000_000_000
 SAMPLES: Final = {"tenant": pl.String, **SAMPLE_SCHEMA, "sign": pl.Int64}
 Keys = npt.NDArray[np.uint64]
 
@@ -78,10 +80,12 @@ class WorkingSpans:
 
     def _write(self, seq: int, what: str, frame: pl.DataFrame) -> None:
         path = self._path(seq, what)
-        with path.open("wb") as file:
+        new = path.with_suffix(f"{path.suffix}.new")
+        with new.open("wb") as file:
             frame.write_ipc(file, compression="lz4")
             file.flush()
             os.fsync(file.fileno())
+        new.rename(path)
 
     def accept(self, part: Part) -> None:
         """The transaction that used the part is committed."""
@@ -106,6 +110,30 @@ class WorkingSpans:
                 spans = pl.read_ipc(self._path(part.seq, "spans"))
                 frames.append(spans.filter(tenant_trace_key().is_in(keys.implode())))
         return pl.concat(frames) if frames else empty_spans()
+
+    def compact(self, keep: Callable[[pl.DataFrame], pl.DataFrame], open_windows: dict[str, set[int]]) -> None:
+        """Rewrite parts with the spans that `keep` leaves and the samples of open windows; a part without either is deleted."""
+        opened = pl.DataFrame(
+            [(tenant, start * SECOND_NS) for tenant, starts in open_windows.items() for start in starts], schema={"tenant": pl.String, "start": pl.Int64}, orient="row",
+        )
+        left: list[Part] = []
+        for part in self._parts:
+            spans, samples = pl.read_ipc(self._path(part.seq, "spans")), pl.read_ipc(self._path(part.seq, "samples"))
+            kept, standing = keep(spans), samples.join(opened, on=["tenant", "start"], how="semi")
+            if kept.height or standing.height:
+                left.append(part if kept.height == spans.height and standing.height == samples.height else self.add(part.seq, kept, standing))
+            else:
+                self._delete(part.seq)
+        self._parts = left
+
+    def _delete(self, seq: int) -> None:
+        # Spans last: a part without them is not there.
+        for what in ("samples", "links", "traces", "spans"):
+            self._path(seq, what).unlink(missing_ok=True)
+
+    def size(self) -> tuple[int, int]:
+        """Parts and bytes on disk."""
+        return len(self._parts), sum(path.stat().st_size for path in self._folder.iterdir())
 
     def all_spans(self) -> pl.DataFrame:
         """Every kept span."""

@@ -31,3 +31,7 @@ class AggregateSettings(Section):
 
     interval: Duration = Field(timedelta(seconds=1), description="Pause between two looks at the span log.")
     max_spans: int = Field(250_000, ge=1000, description="Spans that one transaction rolls up at most; memory grows with it.")
+    settle: Duration = Field(timedelta(hours=6), description="A window that nothing touched for so long is settled: its spans are let go, and spans that come later are late.")
+    keep_minutes: Duration = Field(timedelta(hours=48), description="How long rows by minute are kept; those of hours and days stay.")
+    keep_hours: Duration = Field(timedelta(days=30), description="How long rows by hour are kept.")
+    keep_days: Duration = Field(timedelta(days=400), description="How long rows by day are kept.")

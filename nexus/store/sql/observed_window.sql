@@ -1,0 +1,18 @@
+-- name: settle_windows
+UPDATE observed_window SET settled = true WHERE NOT settled AND touched_at < %(before)s
+
+-- name: open_windows
+SELECT tenant, array_agg(start) FROM observed_window WHERE NOT settled GROUP BY tenant
+
+-- name: recent_windows
+SELECT tenant, array_agg(start) FROM observed_window WHERE touched_at >= %(since)s GROUP BY tenant
+
+-- name: expire_rows
+DELETE FROM observed_row r
+WHERE r.grain = %(grain)s AND r.start < %(before)s
+  AND NOT EXISTS (
+      SELECT 1 FROM observed_window w WHERE w.tenant = r.tenant AND NOT w.settled AND w.start >= r.start AND w.start < r.start + %(size)s
+  )
+
+-- name: window_counts
+SELECT count(*) FILTER (WHERE NOT settled)::bigint, count(*) FILTER (WHERE settled)::bigint FROM observed_window
