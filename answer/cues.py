@@ -12,7 +12,7 @@ K = QuestionKind
 _I = re.IGNORECASE
 S = r"⟦\d+⟧"
 _VERB_EN = (
-    r"(?:call(?:s|ing|ed)?|us(?:e|es|ed|ing)|depend(?:s|ed|ing)?\s+(?:up)?on|(?:talk|speak|connect|write|listen|subscribe|publish|send|rel(?:y|ie)|react|refer)(?:s|es|ing|ed|d)?\s+(?:\w+\s+)?(?:to|on|into)"
+    r"(?:call(?:s|ing|ed)?|asks?|us(?:e|es|ed|ing)|depend(?:s|ed|ing)?\s+(?:up)?on|(?:talk|speak|connect|write|listen|subscribe|publish|send|rel(?:y|ie)|react|refer)(?:s|es|ing|ed|d)?\s+(?:\w+\s+)?(?:to|on|into)"
     r"|invok(?:e|es|ed|ing)|request(?:s|ed|ing)?|quer(?:y|ies|ied|ying)|hit(?:s|ting)?|reach(?:es|ed|ing)?|contact(?:s|ed|ing)?|access(?:es|ed|ing)?|need(?:s|ed)?|requir(?:e|es|ed)"
     r"|(?:read|fetch|consum|receiv|pull|poll)(?:e|s|es|ed|ing)?(?:\s+\w+)?(?:\s+from)?|publish(?:es|ed|ing)?|produc(?:e|es|ed|ing)|emit(?:s|ted|ting)?|subscrib(?:e|es|ed|ing)|send(?:s|ing)?|trigger(?:s|ed)?|notif(?:y|ies|ied)|stor(?:e|es|ed|ing)(?:\s+\w+)?\s+in|interact(?:s|ing)?\s+with|touch(?:es)?)"
 )
@@ -62,7 +62,8 @@ ASKS_RELATION: dict[str, Pattern[str]] = {
 }
 _PUBLISH = re.compile(r"\b(?:publish\w*|produc\w*|emit\w*|sends?)\b|발행|게시|보내|전송", _I)
 _SUBSCRIBE = re.compile(r"\b(?:subscrib\w*|consum\w*|listen\w*|receiv\w*)\b|구독|수신|소비", _I)
-_PASSIVE_EN = re.compile(r"\b(?:called|used|invoked|queried|requested|accessed|consumed|read|reached|hit|published|produced|triggered|contacted|needed|required|subscribed)(?:\s+to)?\s+by\b", _I)
+_PASSIVE_EN = re.compile(r"\b(?:called|used|invoked|queried|requested|accessed|consumed|read|reached|hit|published|produced|triggered|contacted|needed|required|subscribed)(?:\s+to)?\s+by\b|\b(?:is|are|was|were|be|been|being|gets?|got)\s+(?:\w+\s+)?\w+(?:ed|en|sent|read|hit)\b[^.?!]*?\bby\s+(?:the\s+)?⟦", _I)
+_RELATIVE_EN = re.compile(rf"⟦(\d+)⟧,?\s+(?:which|that|whom)\s+(?:the\s+)?⟦(\d+)⟧\s+(?:\w+\s+)?{_VERB_EN}\b", _I)
 _PASSIVE_KO = re.compile(r"(?:호출|사용|조회|요청|이용|참조|발행|구독|소비)(?:되|돼|됩|된|받)|불리|의해|쓰이")
 _SUBJECT = r"(?:이|가|은|는|께서|에서|도|만)"
 
@@ -74,10 +75,18 @@ def narrowed(masked: str) -> str:
     return "subscribe" if _SUBSCRIBE.search(masked) else ""
 
 
+_FROM = re.compile(r"\bfrom\s+(?:the\s+)?⟦(\d+)⟧|⟦(\d+)⟧\s*(?:에서|부터|로부터)", _I)
+_TO = re.compile(r"\b(?:to|reach|into)\s+(?:the\s+)?⟦(\d+)⟧|⟦(\d+)⟧\s*(?:까지|으로|로(?!부터)|에\s*(?:도달|닿))", _I)
+
+
+def directed(masked: str) -> bool:
+    """Whether a text says from where, or to where."""
+    return bool(_FROM.search(masked) or _TO.search(masked))
+
+
 def path_ends(masked: str, order: list[int]) -> list[int]:
     """(from, to): by "from" and "to", 에서/부터 and 까지/로; else the order of appearance."""
-    start = re.search(r"\bfrom\s+(?:the\s+)?⟦(\d+)⟧|⟦(\d+)⟧\s*(?:에서|부터|로부터)", masked, _I)
-    end = re.search(r"\b(?:to|reach|into)\s+(?:the\s+)?⟦(\d+)⟧|⟦(\d+)⟧\s*(?:까지|으로|로(?!부터)|에\s*(?:도달|닿))", masked, _I)
+    start, end = _FROM.search(masked), _TO.search(masked)
     first = int(start[1] or start[2]) if start else None
     last = int(end[1] or end[2]) if end else None
     if first is None:
@@ -102,6 +111,9 @@ def source_and_target(masked: str, order: list[int], language: str) -> list[int]
             source = next((n for n in subjects if n != target), next((n for n in order if n != target), target))
             return [source, target]
         return [first, second]
+    relative = _RELATIVE_EN.search(masked)
+    if relative and {int(relative[1]), int(relative[2])} <= set(order):
+        return [int(relative[2]), int(relative[1])]
     if _PASSIVE_EN.search(masked):
         agent = re.search(r"\bby\s+(?:the\s+)?⟦(\d+)⟧", masked, _I)
         if agent:

@@ -7,7 +7,7 @@ One description for both, so that nothing can be said from an edge that the chec
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -34,6 +34,8 @@ class Window:
 
     text: str
     numbers: tuple[Quantity, ...]
+    # Two sentences read together: for numbers and their names, never for who says the opposite of what.
+    pair: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,8 @@ class Evidence:
 
 
 def window(text: str) -> Window:
-    """A window over a text."""
-    return Window(text, tuple(quantities(text)))
+    """A window over a text. A whole row of a table lends words; its numbers are those of its cells."""
+    return Window(text, () if "||" in text else tuple(quantities(text)))
 
 
 def moment(at: datetime | None) -> str:
@@ -148,24 +150,31 @@ def _designed(edge: DesignedEdge, head: str) -> list[str]:
 
 
 def passage_windows(text: str) -> list[str]:
-    """Statements of a passage: sentences, list items, table rows with their header. Instructions to a model are left out."""
+    """Statements of a passage: sentences, list items, table rows. Instructions to a model are left out."""
+    return [w for w in _split(text, cells=False) if not INSTRUCTION.search(w)]
+
+
+def _split(text: str, *, cells: bool) -> list[str]:
+    """Rows of a table come whole, and, with `cells`, each value once more with the names of its row and column."""
     out: list[str] = []
-    header = ""
+    header: list[str] = []
     for line in text.splitlines():
         stripped = line.strip()
-        if stripped.startswith("|"):
-            if re.fullmatch(r"[|\s:-]+", stripped):
-                continue
-            cells = " | ".join(cell.strip() for cell in stripped.strip("|").split("|"))
-            if not header:
-                header = cells
-                out.append(cells)
-            else:
-                out.append(f"{header} || {cells}")
+        if not stripped.startswith("|"):
+            header = []
+            out += sentences(stripped)
             continue
-        header = ""
-        out += sentences(stripped)
-    return [w for w in out if not INSTRUCTION.search(w)]
+        if re.fullmatch(r"[|\s:-]+", stripped):
+            continue
+        row = [cell.strip() for cell in stripped.strip("|").split("|")]
+        if not header:
+            header = row
+            out.append(" | ".join(row))
+            continue
+        out.append(f"{' | '.join(header)} || {' | '.join(row)}")
+        if cells:
+            out += [f"{row[0]} {name}: {value}" for name, value in zip(header[1:], row[1:], strict=False) if value]
+    return out
 
 
 def evidence_of(packet: Packet, registry: Registry) -> dict[str, Evidence]:
@@ -179,12 +188,12 @@ def evidence_of(packet: Packet, registry: Registry) -> dict[str, Evidence]:
 
 def _passage(item: PassageEvidence) -> Evidence:
     passage = item.hit.passage
-    parts = passage_windows(passage.text)
+    parts = [w for w in _split(passage.text, cells=True) if not INSTRUCTION.search(w)]
     heading = " > ".join(passage.section)
-    pairs = [f"{a} {b}" for a, b in pairwise(parts) if "||" not in a + b]
-    windows = [*parts, *pairs]
+    pairs = [f"{a} {b}" for a, b in pairwise(passage_windows(passage.text)) if "||" not in a + b]
+    windows = [*(window(w) for w in parts), *(replace(window(w), pair=True) for w in pairs)]
     text = "\n".join([heading, passage.document.title, *parts])
-    return Evidence(item.marker, "passage", passage.rid, text, tuple(window(w) for w in windows), _names(text), frozenset(dates(text)), quote=heading)
+    return Evidence(item.marker, "passage", passage.rid, text, tuple(windows), _names(text), frozenset(dates(text)), quote=heading)
 
 
 def _names(text: str) -> frozenset[str]:

@@ -53,8 +53,9 @@ def overlap(question: str, text: str) -> float:
 
 def _naming(result: SearchResult, question: Question, registry: Registry) -> tuple[Hit, ...]:
     wanted = question.subjects or question.named
-    if not wanted:
-        return tuple(h for h in result.hits if not result.weak and any(squash(n) in squash(h.passage.text) for n in question.unknown))
+    if question.unknown or not wanted:
+        # What is asked about is not known as an entity; a passage that names it can still speak of it.
+        return tuple(h for h in result.hits if any(squash(n) in squash(h.passage.text) for n in question.unknown))
     need = min(len(wanted), 2) if question.kind in {QuestionKind.WHY, QuestionKind.DOCUMENTED} else 1
     rids = {e.rid for e in wanted}
     kept = []

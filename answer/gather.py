@@ -192,7 +192,7 @@ def _between(question: Question, source: GraphSource) -> _Found:
 def _path(question: Question, source: GraphSource) -> _Found:
     a, b = question.subjects[0], question.subjects[1]
     routes, used, cut = graph.paths(source.start(a), source.start(b), source.touching, source.key)
-    if not routes and not cut:
+    if not routes and not cut and not question.directed:
         # "How are A and B connected" has no direction; a path that runs the other way is shown as it runs.
         routes, used, cut = graph.paths(source.start(b), source.start(a), source.touching, source.key)
     order = {rid: n for n, rid in enumerate(dict.fromkeys(rid for route in routes for step in route.steps for rid in step))}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from answer.evidence import Evidence, Window
 from answer.language import HANGUL, squash, terms
-from answer.quantities import Quantity, dates, label_near, quantities, same
+from answer.quantities import COUNTED, Quantity, dates, label_near, quantities, same
 
 _MARKER = re.compile(r"\[([^\[\]\n]{1,40})\]")
 
@@ -34,13 +34,33 @@ def check_numbers(statement: str, evidence: Sequence[Evidence], spellings: Seque
     return out
 
 
+_CUES = (("first", re.compile(r"\bfirst\b|\bsince\b|\bbegan\b|최초|처음|부터", re.IGNORECASE)), ("last", re.compile(r"\blast\b|\blatest\b|\buntil\b|마지막|최근", re.IGNORECASE)))
+
+
 def dates_reason(statement: str, evidence: Sequence[Evidence]) -> str:
-    """Dates, times and versions occur in the evidence cited (a date without time matches one with)."""
-    known = frozenset().union(*(e.dates for e in evidence)) if evidence else frozenset()
+    """Dates, times and versions occur in the evidence cited (a date without time matches one with), and for the same end of a range."""
     for date in dates(statement):
-        if not any(k == date or k.startswith(date) or (re.fullmatch(r"\d{1,2}:\d{2}", date) and k.endswith(date)) or (date.startswith(k + " ") is True and False) for k in known):
+        places = [(w.text, k) for e in evidence for w in e.windows for k in dates(w.text) if _same_date(date, k)]
+        if not places:
             return f"the evidence cited does not hold {date}"
+        said = _cue(statement, date)
+        known = {cue for text, k in places if (cue := _cue(text, k))}
+        if said and known and said not in known:
+            return f"the evidence has {date} for {min(known)}, not for {said}"
     return ""
+
+
+def _same_date(said: str, known: str) -> bool:
+    return known == said or known.startswith(f"{said} ") or (re.fullmatch(r"\d{1,2}:\d{2}", said) is not None and known.endswith(f" {said}"))
+
+
+def _cue(text: str, date: str) -> str:
+    """Whether a date is called the first or the last, by the nearest such word before it (in Korean also behind it)."""
+    at = text.find(date.split(" ", maxsplit=1)[0])
+    if at < 0:
+        return ""
+    before = [(m.start(), name) for name, pattern in _CUES for m in pattern.finditer(text, 0, at)]
+    return max(before)[1] if before else ""
 
 
 def _behind(statement: str, quantity: Quantity, by_marker: dict[str, Evidence]) -> list[Evidence]:
@@ -64,7 +84,7 @@ def _reason(statement: str, quantity: Quantity, evidence: Sequence[Evidence], na
     label = label_near(statement, quantity)
     reasons = []
     for item in evidence:
-        holding = [(w, known) for w in item.windows for known in w.numbers if same(quantity, known)]
+        holding = [(w, known) for w in _windows(statement, item) for known in w.numbers if same(quantity, known)]
         if not holding:
             reasons.append("no such number with this unit and sign in the evidence cited")
             continue
@@ -74,11 +94,29 @@ def _reason(statement: str, quantity: Quantity, evidence: Sequence[Evidence], na
         if item.kind == "edge" and not all(n & item.names for n in names):
             reasons.append("the number belongs to another name")
             continue
-        if item.kind == "passage" and not _about(statement, quantity, [w for w, _ in holding], item):
+        if item.kind == "passage" and not _fits(statement, quantity, [(w, k) for w, k in holding], item):
             reasons.append("the evidence has this number in another statement")
             continue
         return ""
     return reasons[0] if reasons else "no evidence is cited for it"
+
+
+def _windows(statement: str, item: Evidence) -> Sequence[Window]:
+    """Of an edge: the lines of the operations that the statement names, else those that are about the whole edge."""
+    if item.kind != "edge":
+        return item.windows
+    causes = [w for w in item.windows if w.text.startswith("cause: ")]
+    flat = squash(statement)
+    named = [w for w in causes if all(squash(part) in flat for part in _operations(w.text)) or any(len(squash(p)) > 3 and squash(p) in flat for p in _operations(w.text))]
+    both = [w for w in named if all(squash(part) in flat for part in _operations(w.text))]
+    if named:
+        return [*(both or named), *(w for w in item.windows if w not in causes and not re.search(r"\d (?:calls|messages)", w.text))]
+    return [w for w in item.windows if w not in causes]
+
+
+def _operations(line: str) -> tuple[str, str]:
+    match = re.match(r"cause: (.*) of .* triggers (.*) on .*: \d+ ", line)
+    return (match[1], match[2]) if match else ("", "")
 
 
 def _label_fits(label: str, window: Window, known: Quantity) -> bool:
@@ -86,22 +124,45 @@ def _label_fits(label: str, window: Window, known: Quantity) -> bool:
     return there == label or (not there and label in {"max", "min", "mean"})
 
 
-_NEUTRAL = frozenset("max min maximum minimum most least limit up".split())
+_MOST = re.compile(r"\bat most\b|\bup to\b|\bmax\b|\b(?:no|not|cannot|can't)\b(?:\s+\w+){0,3}?\s+more than\b|\blimited to\b|최대|까지", re.IGNORECASE)
+_LEAST = re.compile(r"\bat least\b|\bmin\b|\bno (?:less|fewer) than\b|최소", re.IGNORECASE)
 
 
-def _about(statement: str, quantity: Quantity, holding: Sequence[Window], item: Evidence) -> bool:
-    """A statement that holds the number shares the words around it: "timeout of 30 s" is not "pause of 30 s"."""
-    near = _around(statement, quantity.start, quantity.end)
-    mine = {t for t in terms(near) if not t[0].isdigit()} - _NEUTRAL
-    if not mine or bool(HANGUL.search(near)) != bool(HANGUL.search(item.text)):
+def _fits(statement: str, quantity: Quantity, holding: Sequence[tuple[Window, Quantity]], item: Evidence) -> bool:
+    """The number stands where the statement's other words stand: no other number of the passage, of the same kind, fits them better."""
+    crossed = bool(HANGUL.search(_MARKER.sub("", statement))) != bool(HANGUL.search(item.text))
+    if crossed:
         return True
+    near = _terms(_around(statement, quantity.start, quantity.end))
+    whole = _terms(_MARKER.sub(" ", statement))
+    held = max(_score(near, whole, quantity, w, k) for w, k in holding)
     heading = set(terms(item.quote))
-    for window in holding:
-        theirs = set(terms(window.text)) | heading
-        shared = sum(t in theirs or (HANGUL.search(t) is not None and any(t[:2] == o[:2] for o in theirs)) for t in mine)
-        if shared and shared * 3 >= len(mine):
-            return _bound(statement, quantity, window)
-    return False
+    if near and held < 1 and not near & heading:
+        return False
+    others = [_score(near, whole, quantity, w, k) for w in item.windows for k in w.numbers if not same(quantity, k) and _comparable(quantity, k)]
+    return held >= max(others, default=0.0)
+
+
+def _comparable(quantity: Quantity, known: Quantity) -> bool:
+    return quantity.unit == known.unit or not quantity.unit or not known.unit or (quantity.unit in COUNTED and known.unit in COUNTED)
+
+
+def _score(near: frozenset[str], whole: frozenset[str], quantity: Quantity, window: Window, known: Quantity) -> float:
+    """Shared words: those around both numbers count most, then those of the whole statement; the same unit decides between equals."""
+    clause = _terms(_around(window.text, known.start, known.end))
+    everything = _terms(window.text)
+    unit = 0.5 if quantity.unit == known.unit else 0.0
+    # A long window shares more by chance.
+    return _shared(near, clause) + 0.5 * _shared(whole, everything) + unit - 0.01 * len(everything)
+
+
+def _terms(text: str) -> frozenset[str]:
+    bounded = _LEAST.sub(" minimum ", _MOST.sub(" maximum ", text))
+    return frozenset(t for t in terms(bounded) if not t[0].isdigit())
+
+
+def _shared(mine: frozenset[str], theirs: frozenset[str]) -> float:
+    return float(sum(t in theirs or (HANGUL.search(t) is not None and len(t) > 1 and any(t[:2] == o[:2] for o in theirs)) for t in mine))
 
 
 def _around(text: str, start: int, end: int) -> str:
@@ -109,20 +170,3 @@ def _around(text: str, start: int, end: int) -> str:
     left = max((clean.rfind(c, 0, start) for c in (",", ";", "(")), default=-1)
     right = min((p for c in (",", ";", ")") if (p := clean.find(c, end)) >= 0), default=len(clean))
     return clean[left + 1 : right]
-
-
-def _bound(statement: str, quantity: Quantity, window: Window) -> bool:
-    """Where the evidence has several numbers of this unit, the claim's must stand nearest to the words that it is claimed for."""
-    alike = [q for q in window.numbers if q.unit == quantity.unit or (not q.unit and not quantity.unit)]
-    if len({q.value for q in alike}) < 2 or "||" in window.text:
-        return True
-    wanted = {t for t in terms(_around(statement, quantity.start, quantity.end)) if not t[0].isdigit()}
-    mine = next(q for q in alike if same(quantity, q) or True)
-    scores: dict[float, float] = {}
-    for q in alike:
-        clause = _around(window.text, q.start, q.end)
-        share = len(wanted & set(terms(clause)))
-        scores[q.value] = max(scores.get(q.value, 0.0), float(share))
-    held = max((s for v, s in scores.items() if any(same(quantity, q) and q.value == v for q in alike)), default=0.0)
-    del mine
-    return held >= max(scores.values())

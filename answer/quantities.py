@@ -64,8 +64,10 @@ _NUMBER = re.compile(
     (?:\s?-?(?P<unit>{_NAMES})(?![A-Za-z0-9]))?(?![A-Za-z0-9_]|\.\d|:\d|-[A-Za-z])""",
     re.VERBOSE | re.IGNORECASE,
 )
+_NO_ERRORS = re.compile(r"\b(?:without|no|zero) (?:any )?(?:errors?|failures?)\b|(?:오류|에러|실패)(?:가|는)? ?없(?:이|음|다|고|었)", re.IGNORECASE)
+# "between two attempts" counts nothing.
 _WORD_NUMBER = re.compile(
-    rf"(?<![\w가-힣-])(?:(?P<alone>once|twice)|(?P<word>{'|'.join(w for w in _WORDS if w not in {'once', 'twice'})})[\s-]?(?P<unit>{_NAMES}))(?![A-Za-z])", re.IGNORECASE,
+    rf"(?<!between )(?<!the )(?<!these )(?<![\w가-힣-])(?:(?P<alone>once|twice)|(?P<word>{'|'.join(w for w in _WORDS if w not in {'once', 'twice'})})[\s-]?(?P<unit>{_NAMES}))(?![A-Za-z])", re.IGNORECASE,
 )
 _DATE = re.compile(r"(?<!\d)(\d{4})[-./](\d{1,2})[-./](\d{1,2})(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?Z|\s?UTC|[+-]\d{2}:?\d{2})?)?(?!\d)|(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)")
 _VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+\.\d+[\w.+-]*", re.IGNORECASE)
@@ -77,7 +79,8 @@ _RATE_UNITS = {"second": "second", "sec": "second", "s": "second", "초": "secon
 _RATE = re.compile(r"\s?(?:/\s?|per |an? |every |each )(second|sec|s|minute|min|hour|h|day|week|month|request|order|user)\b", re.IGNORECASE)
 _RATE_BEFORE = re.compile(r"(초|분|시간|일|하루|주|달|요청)(?:당|마다|에)\s?(?:최대\s?)?$")
 LABEL = re.compile(
-    r"\bp(50|75|90|95|99(?:\.9)?)\b|\b(median|average|mean|maximum|minimum|max|min)\b|(중앙값|평균|최대|최소)|(\d\d) ?(?:th|번째) ?(?:percentile|백분위)", re.IGNORECASE,
+    r"(?<![A-Za-z])p(50|75|90|95|99(?:\.9)?)(?![0-9A-Za-z])|\b(median|average|mean|maximum|minimum|max|min|slowest|longest|fastest|shortest)\b|(중앙값|평균|최대|최소|가장 느린|가장 빠른)"
+    r"|(\d\d) ?(?:th|번째) ?(?:percentile|백분위)", re.IGNORECASE,
 )
 
 
@@ -120,6 +123,7 @@ def quantities(text: str) -> list[Quantity]:
         word = (match.group("alone") or match.group("word")).casefold()
         unit, factor = ("times", 1.0) if match.group("alone") else _UNITS[match.group("unit").casefold()]
         found.append(Quantity(_WORDS[word] * factor, unit, _WORDS[word], match.group("unit") or "times", match.start(), match.end()))
+    found += [Quantity(0, "errors", 0, "errors", m.start(), m.end()) for m in _NO_ERRORS.finditer(clean)]
     return sorted(found, key=lambda q: q.start)
 
 
@@ -164,14 +168,16 @@ def _counted_nearby(text: str, start: int, end: int) -> tuple[str, str]:
 
 def label_near(text: str, quantity: Quantity) -> str:
     """The quantile or statistic that a number belongs to ("p99", "max"), "" where none is near. Quantiles are of durations and sizes, never of counts."""
-    best, distance = "", 26
+    best, distance = "", 80
     for match in LABEL.finditer(text):
         label = _label(match)
         if label.startswith("p") and quantity.unit not in {"duration", "bytes", ""}:
             continue
         if match.end() <= quantity.start:
             between = text[match.end() : quantity.start]
-            gap = len(between) if not re.search(r"\d|;", between) else 99
+            # A statistic reaches over words, never over another number or clause.
+            reach = 80 if label.startswith("p") or (label in {"max", "min"} and quantity.unit == "duration") else 26
+            gap = len(between) if len(between) <= reach and not re.search(r"\d|;", between) else 99
         else:
             between = text[quantity.end : match.start()]
             gap = len(between) + 8 if len(between) <= 4 and "," not in between else 99
@@ -184,7 +190,8 @@ def _label(match: re.Match[str]) -> str:
     if match.group(1) or match.group(4):
         return "p" + (match.group(1) or match.group(4))
     word = (match.group(2) or match.group(3)).casefold()
-    return {"median": "p50", "중앙값": "p50", "average": "mean", "평균": "mean", "maximum": "max", "최대": "max", "minimum": "min", "최소": "min"}.get(word, word)
+    return {"median": "p50", "중앙값": "p50", "average": "mean", "평균": "mean", "maximum": "max", "최대": "max", "minimum": "min", "최소": "min",
+            "slowest": "max", "longest": "max", "가장 느린": "max", "fastest": "min", "shortest": "min", "가장 빠른": "min"}.get(word, word)
 
 
 _SAME_COUNT = (frozenset({"calls", "times", "requests"}), frozenset({"messages", "times"}), frozenset({"retries", "times"}))

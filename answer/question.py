@@ -35,6 +35,8 @@ class Question:
     since: datetime | None = None
     # "publish" or "subscribe" narrows callers and callees of a topic; "" = any dependency.
     relation: str = ""
+    # A path question that says from where to where.
+    directed: bool = False
     # Only what broke (errors, disappearances) is asked, not every change.
     only_worse: bool = False
 
@@ -74,6 +76,7 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
         unknown=() if kind is K.DOCUMENT else _unknown(kind, masked, language),
         since=since(text, now),
         relation=cues.narrowed(masked),
+        directed=cues.directed(masked),
         only_worse=bool(cues.WORSE.search(masked)),
     )
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from answer.cues import VERBS, source_and_target
 from answer.evidence import INSTRUCTION, Evidence
 from answer.language import HANGUL, grams, language_of, sentences, squash, stem, terms
+from answer.quantities import LABEL
 from nexus.model.registry import Registry
 
 # Words of reporting that need no source of their own.
@@ -21,11 +22,11 @@ GENERIC = frozenset(
         "service services system component call calls called calling use uses used using depend depends dependency dependencies make makes made happen happens occur document documents documented documentation say says said state states "
         "stated according observed seen trace traces telemetry evidence show shows shown report reports describe describes described first last error errors rate latency p50 p90 p95 p99 ms percent message messages count total number value amount operation "
         "operations behind trigger triggers triggered cause causes caused reason because since until day days active path direct directly user users caller callers callee need needs needed require requires also order take takes taken place work works set sets setting configured "
-        "limit limits limited allow allows allowed get gets put give gives given handle handles handled perform performs done go goes run runs within up per time times currently overall about approximately around roughly name named between through via drift confirmed status verdict publish publishes subscribe subscribes topic database queue send sends sent receive receives write writes read reads client server success handled deliver delivers further visible see new gone changed change went volume fails hit missing delayed behind synchronous asynchronously"
+        "limit limits limited allow allows allowed get gets put give gives given handle handles handled perform performs done go goes run runs within up per time times currently overall about approximately around roughly name named between through via drift confirmed status verdict publish publishes subscribe subscribes topic database queue send sends sent receive receives write writes read reads client server success handled deliver delivers further visible see new gone changed change went volume fails hit missing delayed behind slowest longest fastest shortest took made come comes half most times without consume consumes consuming made read written"
     ).split()
-) | frozenset("서비스 시스템 호출 사용 의존 문서 문서화 관측 경로 오류 오류율 지연 메시지 작업 원인 최초 마지막 활동 영향 근거 직접 간접 장애 값 경우 가능 필요 처리 수행 발생 확인 기준 다음 해당 통해 이유 대상 쪽 들어오 나가 발행 구독 전달 동기 비동기 부재 회 건 열람 변하 변함 새로 이후 관측되 관측됨 문서화되 장애 있 없".split())
+) | frozenset("서비스 시스템 호출 사용 의존 문서 문서화 관측 경로 오류 오류율 지연 메시지 작업 원인 최초 마지막 활동 영향 근거 직접 간접 장애 값 경우 가능 필요 처리 수행 발생 확인 기준 다음 해당 통해 이유 대상 쪽 들어오 나가 발행 구독 전달 동기 비동기 부재 회 건 이내 이후 이전 정도 동안 이상 이하 대하 서비스 열람 변하 변함 새로 이후 관측되 관측됨 문서화되 장애 있 없".split())
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|can't|doesn't|don't|didn't|isn't|aren't|wasn't|won't|shouldn't|mustn't|fails? to|un(?:documented|observed|seen|used|limited|available|supported|encrypted|restricted))\b"
+    r"\b(?:not|never|no|none|unless|except|excluding|nobody|nothing|neither|nor|without|cannot|can't|doesn't|don't|didn't|isn't|aren't|wasn't|won't|shouldn't|mustn't|fails? to|un(?:documented|observed|seen|used|limited|available|supported|encrypted|restricted))\b"
     r"|않|없|아니|못\s?(?:하|한|했|함)|안\s(?:한|하|된|되|됩)|불가|금지|미(?:사용|지원|관측)", re.IGNORECASE,
 )
 # Pairs of which a statement may not take one where its evidence takes the other.
@@ -45,7 +46,7 @@ _OPPOSITES: tuple[tuple[str, str], ...] = tuple(
         r"(?<!a)synchronous|\basynchronous", r"\benabl|\bdisabl", r"\b(?:allow|permit)|\b(?:forbid|forbidden|den(?:y|ied|ies)|reject|prohibit)", r"\balways\b|\bnever\b", r"\brequired\b|\boptional", r"\bmandatory\b|\boptional", r"\bmanual|\bautomat", r"\bby hand\b|\bautomat",
         r"\bsucce|\bfail", r"\bfirst\b|\blast\b", r"\bearl(?:y|ier|iest)\b|\blat(?:e|er|est)\b", r"\bprimary\b|\b(?:secondary|replica|standby)\b", r"\b(?:start|begin)|\b(?:stop|end)s?\b", r"\bopen(?!api|telemetry)|\bclos", r"\binternal\b|\bexternal\b", r"\bencrypt|\bplain ?text", r"\bhourly\b|\bdaily\b", r"\bdaily\b|\bweekly\b", r"\bweekly\b|\bmonthly\b", r"\bhourly\b|\bweekly\b", r"\bdaily\b|\bmonthly\b",
         r"\bpublish|\bsubscrib", r"\bproduc(?!t)|\bconsum", r"\bread[- ]only\b|\bwrit", r"\bfast|\bslow", r"\bpublic\b|\bprivate\b", r"\bonline\b|\boffline\b", r"\bcaller|\bcallee", r"\badd(?:s|ed|ing)?\b|\bremov", r"\bcreat|\bdelet", r"\bkeep|\bdelet", r"\bpush|\bpull", r"\bupstream|\bdownstream", r"\bold(?:er|est)?\b|\bnew(?:er|est)?\b", r"\bhigh(?:er|est)?\b|\blow(?:er|est)?\b", r"\blong(?:er|est)?\b|\bshort(?:er|est)?\b",
-        r"\bbest[- ]effort\b|\bguaranteed\b", r"\bat least once\b|\bat most once\b", r"\bexactly once\b|\bat (?:least|most) once\b", r"\bsum\b|\baverage\b", r"\bsequential|\bparallel", r"\bstateless|\bstateful", r"\bprod(?:uction)?\b|\b(?:staging|development)\b", r"\bmust\b|\b(?:may|can|should)\b(?! not)", r"\bincluded\b|\bexcluded\b", r"\bgrant|\brevok",
+        r"\bbest[- ]effort\b|\bguaranteed\b", r"\bat least once\b|\bat most once\b", r"\bexactly once\b|\bat (?:least|most) once\b", r"\bsum\b|\baverage\b", r"\bsequential|\bparallel", r"\bstateless|\bstateful", r"\bprod(?:uction)?\b|\b(?:staging|development)\b", r"\bmust\b|\b(?:may|can|should)\b(?! not)", r"\bincluded\b|\bexcluded\b", r"\bgrant|\brevok", r"\bsame\b|\b(?:second|another|other|different|separate)\b", r"\bsingle\b|\bmultiple\b", r"\bday\b|\bnight\b", r"\bmorning\b|\bevening\b", r"\bfree\b|\b(?:charged|paid|fee)\b", r"무료|유료", r"전까지|후부터", r"오전|오후",
         r"증가|감소", r"늘|줄", r"이전|이후", r"이상|이하", r"초과|미만", r"최대|최소", r"최대|이상", r"(?<!비)동기|비동기", r"허용|금지", r"항상|절대", r"필수|선택", r"수동|자동", r"성공|실패", r"먼저|나중", r"시작|종료", r"내부|외부", r"발행|구독", r"생산|소비", r"추가|삭제", r"생성|삭제", r"매일|매주", r"매주|매월", r"매시간|매일", r"켜|끄", r"빠르|느리", r"공개|비공개", r"유지|삭제", r"포함|제외", r"요청|응답", r"있다|없다",
     )
 )
@@ -61,6 +62,22 @@ _CONTRAST = ("monday tuesday wednesday thursday friday saturday sunday", "januar
 _GROUPS = tuple(frozenset(line.split()) for line in _CONTRAST)
 
 
+_OPERATION = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+/[^\s,;)\]]*")
+_AT_MOST = re.compile(r"\b(?:no|not|cannot|can't|never|nor)\b(?:\s+\w+){0,3}?\s+more than\b|\bno (?:later|longer) than\b|\bup to\b|\bmaximum(?: of)?\b|\blimited to\b", re.IGNORECASE)
+_AT_LEAST = re.compile(r"\b(?:no|not)\b(?:\s+\w+){0,2}?\s+(?:less|fewer) than\b|\bminimum(?: of)?\b", re.IGNORECASE)
+_ERROR_FREE = re.compile(r"\b(?:without|no) (?:any )?(?:errors?|failures?)\b|(?:오류|에러|실패)(?:가|는)? ?없이?", re.IGNORECASE)
+
+
+def _canonical(text: str) -> str:
+    """One wording for bounds, so that "no more than" is no negation."""
+    return _AT_LEAST.sub("at least", _AT_MOST.sub("at most", _ERROR_FREE.sub(" ", text)))
+
+
+def blank_operations(text: str) -> str:
+    """Operations (`POST /checkout`) without their letters: their paths are no names of services."""
+    return _OPERATION.sub(lambda m: " " * len(m.group(0)), text)
+
+
 def names_reason(statement: str, evidence: Sequence[Evidence], registry: Registry) -> str:
     """Every name of the statement occurs in what it cites, under any of its spellings."""
     from answer.evidence import aliases
@@ -68,7 +85,11 @@ def names_reason(statement: str, evidence: Sequence[Evidence], registry: Registr
     cited = frozenset().union(*(e.names for e in evidence))
     text = squash(" ".join(e.text for e in evidence))
     covered: list[tuple[int, int]] = []
-    for item in registry.find(statement):
+    for match in _OPERATION.finditer(statement):
+        covered.append((match.start(), match.end()))
+        if squash(match.group(0)) not in text:
+            return f"the evidence cited does not hold {match.group(0)}"
+    for item in registry.find(blank_operations(statement)):
         spelled = registry.surface(item)
         covered.append((item.start, item.end))
         if item.weak and not item.marked and not any(e.kind == "edge" for e in evidence):
@@ -87,22 +108,42 @@ def names_reason(statement: str, evidence: Sequence[Evidence], registry: Registr
 
 def roles_reason(statement: str, evidence: Sequence[Evidence], registry: Registry) -> str:
     """Who does it to whom: the statement's source and target against those of the edges or sentences cited."""
-    claim = _relation(statement, registry)
+    claim = _relation(blank_operations(statement), registry, verb=True)
     if claim is None:
         return ""
     source, target, verb = claim
-    known = [_ends(e, registry) for e in evidence]
-    flat = [pair for pairs in known for pair in pairs]
+    flat = [pair for e in evidence for pair in _ends(e, registry)]
     if (target, source) in flat and (source, target) not in flat:
         return "the evidence says it the other way round"
+    present = {key for e in evidence for key in _keys(e, registry)}
+    absent = next((key for key in (source, target) if key not in present), None)
+    if absent is not None:
+        return f"the evidence cited does not name {_shown(absent, registry)}"
     edges = [e for e in evidence if e.kind == "edge"]
+    waits = re.search(r"(?<!a)\bsynchronous|(?<!비)동기(?!식 ?메시지)", statement, re.IGNORECASE)
+    later = re.search(r"\basynchronous|비동기", statement, re.IGNORECASE)
+    if edges and ((later and all(e.relation == "CALLS" for e in edges)) or (waits and all(e.relation != "CALLS" for e in edges))):
+        return "the evidence says otherwise about waiting for the answer"
     if edges and (source, target) in flat and len(flat) == 1 and verb and not _verb_fits(verb, edges[0].relation):
         return f"the evidence is of another relation ({edges[0].relation})"
     return ""
 
 
-def _relation(statement: str, registry: Registry) -> tuple[str, str, str] | None:
-    """(source, target, verb) of a statement with one relation between two names; None for anything else."""
+def _keys(evidence: Evidence, registry: Registry) -> set[str]:
+    """Keys of everything that an item names."""
+    found = {_key(evidence.source, registry), _key(evidence.target, registry)} if evidence.kind == "edge" else set()
+    for item in registry.find(evidence.text):
+        resolution = registry.resolve(registry.surface(item))
+        found.add(resolution.entity.rid if resolution.entity else squash(registry.surface(item)))
+    return found
+
+
+def _shown(key: str, registry: Registry) -> str:
+    return next((e.name for e in registry.entities if e.rid == key), key)
+
+
+def _relation(statement: str, registry: Registry, *, verb: bool) -> tuple[str, str, str] | None:
+    """(source, target, verb) of a statement with one relation between two names, with `verb` only where one of relation is there; None for anything else."""
     slots: dict[str, str] = {}
     out, at = [], 0
     for item in registry.find(statement):
@@ -115,12 +156,12 @@ def _relation(statement: str, registry: Registry) -> tuple[str, str, str] | None
     language = language_of(masked)
     masked = re.sub(r"\s*[(:—].*$", "", masked)
     order = list(dict.fromkeys(int(n) for n in re.findall(r"⟦(\d+)⟧", masked)))
-    verb = VERBS[language].search(masked)
-    if len(order) != 2 or verb is None:
+    found = VERBS[language].search(masked)
+    if len(order) != 2 or (found is None and verb):
         return None
     a, b = source_and_target(masked, order, language)
     keys = {number: key for key, number in slots.items()}
-    return keys[str(a)], keys[str(b)], verb.group(0)
+    return keys[str(a)], keys[str(b)], found.group(0) if found else ""
 
 
 def _ends(evidence: Evidence, registry: Registry) -> list[tuple[str, str]]:
@@ -128,7 +169,7 @@ def _ends(evidence: Evidence, registry: Registry) -> list[tuple[str, str]]:
         return [(_key(evidence.source, registry), _key(evidence.target, registry))]
     found = []
     for one in evidence.windows:
-        relation = _relation(one.text, registry)
+        relation = _relation(one.text, registry, verb=False)
         if relation is not None:
             found.append(relation[:2])
     return found
@@ -156,6 +197,7 @@ def layer_reason(statement: str, evidence: Sequence[Evidence]) -> str:
     edges = [e for e in evidence if e.kind == "edge"]
     if not edges:
         return ""
+    statement = _canonical(statement)
     negated = bool(_NEGATION.search(statement))
     about_documents = re.search(r"\bun?documented\b|\bdocument|\bdocs\b|문서", statement, re.IGNORECASE)
     about_telemetry = re.search(r"\b(?:un)?observed\b|\bseen\b|\btelemetry\b|관측", statement, re.IGNORECASE)
@@ -176,32 +218,40 @@ def layer_reason(statement: str, evidence: Sequence[Evidence]) -> str:
     return ""
 
 
-def words_reason(statement: str, evidence: Sequence[Evidence]) -> str:
+def words_reason(statement: str, evidence: Sequence[Evidence], registry: Registry) -> str:
     """Polarity, opposites, strengthening, substituted and added words, against the best windows of the evidence."""
     plain = re.sub(r"[“”\"']", "", statement)
     if INSTRUCTION.search(plain):
         return "it repeats an instruction, not a fact"
-    best = _best(plain, evidence)
+    named = frozenset(t for item in registry.find(plain) for t in terms(plain[item.start : item.end]))
+    best = _best(plain, evidence, named)
     text = "\n".join([best, *(e.quote for e in evidence)])
     crossed = bool(HANGUL.search(plain)) != bool(HANGUL.search(best))
     if not crossed:
         # What is said of being documented or observed has its own check.
         layered = any(e.kind == "edge" for e in evidence) and re.search(r"document|observed|\bseen\b|문서|관측", plain, re.IGNORECASE)
-        reason = ("" if layered else _polarity(plain, best)) or _opposites(plain, best) or _contrast(plain, "\n".join(e.text for e in evidence))
+        # An observed edge asserts; what a document says of it is in its quotes.
+        spoken = "" if layered else _best(plain, [e for e in evidence if e.kind == "passage" or e.quote], named)
+        said, there = _canonical(plain), _canonical(spoken)
+        reason = ((_polarity(said, there) or _opposites(said, there)) if spoken else "") or _contrast(plain, "\n".join(e.text for e in evidence))
         if reason:
             return reason
     for strong, needed in _STRONG:
         if strong.search(plain) and not needed.search(text) and not crossed:
             return f"the evidence does not say “{strong.search(plain).group(0)}”"  # type: ignore[union-attr]  # it matched in the condition
-    return _added(plain, evidence, best, crossed=crossed)
+    return _added(plain, evidence, best, named, crossed=crossed)
 
 
-def _best(statement: str, evidence: Sequence[Evidence]) -> str:
-    """The windows nearest to the statement: of each item the one with most of its terms."""
+def _best(statement: str, evidence: Sequence[Evidence], named: frozenset[str]) -> str:
+    """Of each item the one sentence nearest to the statement, by the terms that they share; names, and terms that every sentence holds, count little."""
     asked, pairs = frozenset(terms(statement)), grams(statement)
     chosen = []
     for item in evidence:
-        scored = [(len(asked & _bag(w.text)) + 0.4 * len(pairs & grams(w.text)) - 0.002 * len(w.text), w.text) for w in item.windows]
+        single = [w.text for w in item.windows if not w.pair]
+        common = {t: sum(t in _bag(text) for text in single) for t in asked}
+        scored = [
+            (sum((0.3 if t in named else 1.0) / common[t] for t in asked & _bag(text)) + 0.1 * len(pairs & grams(text)) - 0.02 * len(_bag(text)), text) for text in single
+        ]
         if scored:
             chosen.append(max(scored)[1])
     return "\n".join(chosen)
@@ -252,21 +302,28 @@ def _covered(term: str, bag: frozenset[str], pairs: frozenset[str]) -> bool:
     return len(term) >= 5 and any(len(other) >= 5 and (other.startswith(term[:5])) for other in bag)
 
 
-def _added(statement: str, evidence: Sequence[Evidence], best: str, *, crossed: bool) -> str:
+_PLACING = frozenset(("after", "befor", "dure", "until", "onc", "while", "end"))
+
+
+def _added(statement: str, evidence: Sequence[Evidence], best: str, named: frozenset[str], *, crossed: bool) -> str:
     """New content words: too many, or one in the place of another, mean that the statement is another one."""
     whole = "\n".join(e.text for e in evidence)
     bag, pairs = _bag(whole) | frozenset(t for e in evidence for t in e.names), grams(whole)
-    asked = [t for t in terms(re.sub(r"\d[\d.,]*", " ", statement)) if not t.isdigit()]
+    asked = [t for t in terms(re.sub(r"\d[\d.,]*", " ", LABEL.sub(" ", statement))) if not t.isdigit()]
     if crossed:
         asked = [t for t in asked if not HANGUL.search(t)] if HANGUL.search(statement) else []
         return "" if all(_covered(t, bag, pairs) for t in asked if len(t) > 2) else "the evidence does not hold its words"
     if not asked:
         return ""
     new = [t for t in asked if not _covered(t, bag, pairs)]
-    content = [t for t in asked if t not in GENERIC]
-    if new and len(new) > 0.25 * max(len(content), 1):
+    content = [t for t in asked if t not in GENERIC and t not in named and t not in _PLACING]
+    if new and len(new) >= 0.25 * max(len(content), 1):
         return f"the evidence does not hold: {', '.join(dict.fromkeys(new[:4]))}"
     return _substituted(asked, new, terms(best), asked_bag=frozenset(asked))
+
+
+# Words of edges' descriptions between which anything may stand.
+_EMPTY = frozenset(stem(w) for w in "calls errors observed documented asserted environment cause triggers of on messages lines latency client server drift confirmed".split())
 
 
 def _substituted(asked: list[str], new: list[str], there: list[str], *, asked_bag: frozenset[str]) -> str:
@@ -279,6 +336,6 @@ def _substituted(asked: list[str], new: list[str], there: list[str], *, asked_ba
                 continue
             for place in (i for i, t in enumerate(there) if t == neighbour):
                 other = there[place - step] if 0 <= place - step < len(there) else None
-                if other and other not in asked_bag and other not in GENERIC:
+                if other and other not in asked_bag and len(other) > 1 and not other[0].isdigit() and other not in _EMPTY:
                     return f"the evidence says {other}, not {term}"
     return ""

@@ -93,6 +93,11 @@ def questions(*, misses: bool) -> None:
     scored: list[tuple[float, bool]] = []
     for expected, question in statements("questions"):
         answer = answers.answer(ask(question))
+        if expected == "none":
+            # Nothing in the evidence answers it; whatever is said is wrong, and should be said with little confidence.
+            if not answer.abstained:
+                scored.append((answer.confidence, False))
+            continue
         if expected.startswith("abstain:"):
             total_abstain += 1
             good = answer.abstained and answer.abstain_reason == expected.partition(":")[2]
@@ -108,7 +113,7 @@ def questions(*, misses: bool) -> None:
             print(f"  {answer.confidence:.2f} expected {expected}: {question} -> {answer.abstain_reason} {answer.text[:160]!r}")
     for value, good in scored:
         bins[min(int(value * 5), 4)].append((value, good))
-    answered = len(statements("questions")) - total_abstain
+    answered = sum(label != "none" for label, _ in statements("questions")) - total_abstain
     print(f"abstention: {right_abstentions}/{total_abstain} right with the right reason; {wrong_abstentions}/{answered} answerable questions refused")
     print("confidence   answers   mean   right")
     for number in sorted(bins):

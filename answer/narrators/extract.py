@@ -22,15 +22,20 @@ def best_sentences(packet: Packet, most: int) -> list[tuple[PassageEvidence, str
         return []
     bags = [(frozenset(terms(s)), grams(s)) for _, s in entries]
     heads = {item.marker: (frozenset(terms(" ".join(item.hit.passage.section))), grams(" ".join(item.hit.passage.section))) for item in packet.passages}
+    asks_number = _asks_number(packet.query)
     rarity = {t: math.log(1 + len(bags) / (1 + sum(_holds(t, bag) for bag in bags))) for t in question}
     scored = []
+    before: tuple[str, float] = ("", 0.0)
     for position, ((item, sentence), bag) in enumerate(zip(entries, bags, strict=True)):
         own = sum(rarity[t] for t in question if _holds(t, bag))
         heading = 0.4 * sum(rarity[t] for t in question if not _holds(t, bag) and _holds(t, heads[item.marker]))
+        # "The timeout is 250 ms" speaks of what the sentence before it named.
+        carried = 0.7 * before[1] if before[0] == item.marker and own > 0 else 0.0
+        before = (item.marker, own)
         rank = packet.passages.index(item) + 1
-        score = (own + heading) * (1 + 0.5 / rank) + (0.15 if _asks_number(packet.query) and any(c.isdigit() for c in sentence) else 0.0)
+        number = 1.3 if asks_number and any(c.isdigit() for c in sentence) else 1.0
         if own > 0 or (heading > 0 and rank <= 3):
-            scored.append((-score, position, item, sentence))
+            scored.append((-(own + heading + carried) * number * (1 + 0.5 / rank), position, item, sentence))
     if not scored:
         # Another language than the question's: the best passage speaks for itself.
         first = packet.passages[0]

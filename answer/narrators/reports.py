@@ -138,8 +138,8 @@ def impact(packet: Packet) -> list[str]:
     out = []
     groups = (
         ([n for n, d, later in packet.affected if d == 1 and not later], f"{subject} 장애 시 바로 영향을 받는 쪽", f"If {subject} fails, its direct users are hit"),
-        ([n for n, d, later in packet.affected if d > 1 and not later], "동기 호출을 통한 간접 영향", "Behind them, through synchronous calls"),
-        ([n for n, d, later in packet.affected if later], "비동기 영향(메시지 지연 또는 부재)", "Asynchronously, by missing or delayed messages"),
+        ([n for n, d, later in packet.affected if d > 1 and not later], "동기 호출을 통한 간접 영향", "Behind them, through calls"),
+        ([n for n, d, later in packet.affected if later], "비동기 영향(메시지 지연 또는 부재)", "By missing or delayed messages"),
     )
     for names, korean, english in groups:
         chosen = [n for n in names if n in cites][:20]
@@ -164,7 +164,7 @@ def health(packet: Packet) -> list[str]:
     inbound = [i for i in observed if i.edge.target.name in names]
     outbound = [i for i in observed if i not in inbound]
     out = []
-    for title_ko, title_en, items in (("들어오는 호출", "Seen by its callers", inbound), ("나가는 호출", "What it depends on itself", outbound)):
+    for title_ko, title_en, items in (("들어오는 호출", "Seen by its callers", inbound), ("나가는 호출", "What it depends on", outbound)):
         if items and len(packet.subjects) < 2:
             out.append(f"{subject} {title_ko}: {', '.join(_other(i, names) for i in items[:LISTED])} {say.cite(items[:LISTED])}." if lang == "ko"
                        else f"{title_en}: {', '.join(_other(i, names) for i in items[:LISTED])} {say.cite(items[:LISTED])}.")
