@@ -26,11 +26,16 @@ from designed.reader import Place, RawClaim, RawEntity, RawName
 from nexus.model.claim import Modality
 
 _TELEMETRY: Final = re.compile(r"otlp|telemetry|metrics?|traces?|spans?|logs?|scrape", re.IGNORECASE)
+# A broker depends on them as on any service; nothing is published there.
+_REGISTRIES: Final = vocabulary("zookeeper consul etcd keeper")
 _TESTS: Final = vocabulary("test tests e2e cypress playwright 테스트")
 _ADDRESS: Final = re.compile(r"[\w.-]+:\d{2,5}")
 _PROGRAM_GROUPS: Final = vocabulary("service svc server microservice worker gateway 서비스 서버 게이트웨이")
 # Groups that may be components; deployment nodes and C4 boundaries never are.
 _FOLDABLE: Final = frozenset({"subgraph", "package", "rectangle", "frame", "folder", "component", "cluster", "container"})
+# More arrows in one statement (`A & B & ... --> C & D & ...`), or deeper groups, are a mistake or an attack.
+MAX_PAIRS: Final = 2_000
+MAX_DEPTH: Final = 64
 MESSAGING: Final = frozenset({Role.BROKER, Role.TOPIC})
 
 
@@ -90,6 +95,15 @@ class Diagram:
     groups: dict[str, str] = field(default_factory=dict)
     # Nodes that an included file declares: known here, but quoted there.
     foreign: set[str] = field(default_factory=set)
+    _raw: dict[str, tuple[DrawnNode, RawName]] = field(default_factory=dict)
+
+    def name_of(self, node: DrawnNode) -> RawName:
+        """The node as a raw name; kept, for an arrow-rich node is asked for often."""
+        kept = self._raw.get(node.id)
+        if kept is None or kept[0] is not node:
+            kept = (node, node.raw(self.groups))
+            self._raw[node.id] = kept
+        return kept[1]
 
     def entities(self) -> tuple[RawEntity, ...]:
         """What the diagram introduces."""
@@ -97,7 +111,7 @@ class Diagram:
         for node in self.nodes.values():
             if node.id in self.foreign:
                 continue
-            raw = node.raw(self.groups)
+            raw = self.name_of(node)
             found.append(RawEntity(raw.name, raw.kind_hint, node.place, raw.aliases, group=node.group))
         return tuple(found)
 
@@ -114,12 +128,16 @@ class Diagram:
         A group named like a product ("Prometheus", "OTel Collector") is that product, with everything inside. One named like
         a program ("Order Service") is that program; the stores and channels drawn inside keep their own arrows.
         """
+        members: dict[str, list[DrawnNode]] = {}
+        for node in self.nodes.values():
+            for outer in node.within:
+                members.setdefault(outer, []).append(node)
         for ident, group in list(self.nodes.items()):
             if not group.group or group.shape not in _FOLDABLE or not group.label.strip():
                 continue
             product = group.role in (Role.TELEMETRY, Role.STORE, Role.BROKER) and len(words(group.label)) <= 3
             program = group.role is Role.SERVICE and words(group.label)[-1:] and words(group.label)[-1] in _PROGRAM_GROUPS
-            inside = [node for node in self.nodes.values() if ident in node.within]
+            inside = members.get(ident, [])
             if not (product or program) or not inside or any(node.group for node in inside):
                 continue
             parts = [node for node in inside if product or node.role not in (Role.STORE, Role.BROKER, Role.TOPIC)]
@@ -166,16 +184,16 @@ def _orient(diagram: Diagram, edge: DrawnEdge) -> list[RawClaim]:
     if _leaves_listener(edge.label.text, diagram.nodes[edge.source].detail, diagram.nodes[edge.target].detail):
         # The arrow carries the address at which its own source listens: data flows along it, the call runs against it.
         source, target, drawn, weak = target, source, "reversed", weak or "data flow out of a listening address"
-        return [_claim(edge, "CALLS", source.raw(diagram.groups), target.raw(diagram.groups), drawn=drawn, weak=weak)]
+        return [_claim(edge, "CALLS", diagram.name_of(source), diagram.name_of(target), drawn=drawn, weak=weak)]
     a, b = source.role, target.role
     relation = "CALLS"
     if a in MESSAGING and b in MESSAGING:
         weak = weak or "between channels"
-    elif a in MESSAGING or b in MESSAGING:
+    elif (a in MESSAGING or b in MESSAGING) and not ({a, b} & MESSAGING and _REGISTRIES & {*words(source.label), *words(target.label)}):
         return _messaging(diagram, edge, source, target)
     elif a is Role.STORE and b is Role.STORE:
         weak = weak or "replication between stores"
-    elif a is Role.STORE:
+    elif a is Role.STORE and b not in MESSAGING:
         source, target, drawn = target, source, "reversed"
     if set(words(source.label)) & _TESTS and "load" not in words(source.label):
         weak = weak or "a test"
@@ -185,7 +203,7 @@ def _orient(diagram: Diagram, edge: DrawnEdge) -> list[RawClaim]:
         weak = weak or "an answer to a client"
     elif a is not Role.TELEMETRY and _TELEMETRY.search(edge.label.text) and (b is Role.TELEMETRY or "otlp" in edge.label.text.lower()):
         weak = weak or "telemetry"
-    return [_claim(edge, relation, source.raw(diagram.groups), target.raw(diagram.groups), drawn=drawn, weak=weak)]
+    return [_claim(edge, relation, diagram.name_of(source), diagram.name_of(target), drawn=drawn, weak=weak)]
 
 
 def _leaves_listener(label: str, source: str, target: str) -> bool:
@@ -211,11 +229,11 @@ def _messaging(diagram: Diagram, edge: DrawnEdge, source: DrawnNode, target: Dra
     relation = ("SUBSCRIBES" if reads else "PUBLISHES") if outgoing else "SUBSCRIBES"
     # "queue -> worker" is drawn against the dependency; "worker -> queue: consumes" is not.
     drawn = "" if outgoing else "reversed"
-    raw_channel = channel.raw(diagram.groups)
+    raw_channel = diagram.name_of(channel)
     topics = edge.label.topics if channel.role is Role.BROKER else ()
     targets = [RawName(topic, "topic", (), raw_channel.within) for topic in topics] or [raw_channel]
     broker = raw_channel.name if channel.role is Role.BROKER else ""
-    return [_claim(edge, relation, program.raw(diagram.groups), name, drawn=drawn, weak=weak, broker=broker) for name in targets]
+    return [_claim(edge, relation, diagram.name_of(program), name, drawn=drawn, weak=weak, broker=broker) for name in targets]
 
 
 def _claim(edge: DrawnEdge, relation: str, source: RawName, target: RawName, *, drawn: str, weak: str, broker: str = "") -> RawClaim:

@@ -54,6 +54,8 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
                 config.setdefault(fact.subject, []).append((path, fact))
             elif fact.kind == "env_ref":
                 users.setdefault(fact.key, set()).add(known.canonical(fact.subject))
+            elif fact.kind == "env_file":
+                users.setdefault(_beside(path, fact.key), set()).add(known.canonical(fact.subject))
             elif fact.kind == "mention":
                 mentions.setdefault(squeeze(fact.subject), set()).add(fact.key)
     for path, reading in sorted(readings.items()):
@@ -72,6 +74,16 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
                 for _, entry in config.get(name, []):
                     if entry.key == key:
                         yield from _value(path, known, fact, entry.value, fact.place, {})
+            elif fact.kind == "env_file":
+                file = _beside(path, fact.key)
+                own = readings.get(file)
+                # A file that several services share hands all of them every address: no statement about any of them.
+                if own is not None and len(users.get(file, ())) == 1:
+                    values = {f.key: f.value for f in own.facts if f.kind == "dotenv"}
+                    for entry in own.facts:
+                        if entry.kind == "dotenv":
+                            moved = Fact("env", fact.subject, entry.key, entry.value, entry.place, fact.attributes)
+                            yield from _value(file, known, moved, resolve(entry.value, values), entry.place, {}, "env_file")
             elif fact.kind == "env_ref":
                 listed = mentions.get(squeeze(known.canonical(fact.subject)), set())
                 entries = config.get(fact.key, [])
@@ -80,6 +92,10 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
                     if not shared or entry.key in listed:
                         moved = Fact("env", fact.subject, f"{fact.value}{entry.key}", entry.value, entry.place, fact.attributes)
                         yield from _value(where, known, moved, entry.value, entry.place, {}, "configmap")
+
+
+def _beside(path: str, name: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
 
 
 def _dotenv(readings: Mapping[str, Reading]) -> dict[str, dict[str, str]]:

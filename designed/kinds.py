@@ -66,6 +66,8 @@ _GENERIC: Final = vocabulary("cluster clusters server instance node nodes primar
                             " 클러스터 서버 인스턴스")
 _WORD: Final = re.compile(r"[^\W_]+", re.UNICODE)
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# Emoji and icons in front of names, with their joiners and variation selectors; icon fonts ("fa:fa-user").
+_PICTURE: Final = re.compile(r"[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\U0001f000-\U0001faff]+|\bfa[bsrl]?:fa-[\w-]+")
 _BRACKETS: Final = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]\s*$")
 
 
@@ -134,7 +136,8 @@ def first_name(parts: list[str]) -> str:
 
     ["Cache", "(Valkey)"] -> "Cache (Valkey)", ["Order", "Service"] -> "Order Service", ["Redis", "rate limiting"] -> "Redis".
     """
-    parts = [" ".join(part.split()) for part in parts if part.strip()]
+    parts = [" ".join(_PICTURE.sub(" ", part).split()) for part in parts]
+    parts = [part for part in parts if part]
     if not parts:
         return ""
     name = parts[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from designed.kinds import BROKER_TECH, vocabulary
@@ -90,6 +91,7 @@ class Label:
         return Via(self.protocol, self.operation, channel)
 
 
+@lru_cache(maxsize=4096)
 def read_label(text: str) -> Label:
     """Read one label; blank gives an open label."""
     text = " ".join(text.split())

@@ -54,10 +54,14 @@ class Known:
             if len(chosen) == 1:
                 selecting.setdefault(chosen[0], []).append(service)
         for workload, services in selecting.items():
-            if workload in services or len(services) > 1:
-                self._alias.update({service: workload for service in services if service != workload})
-            else:
-                self._alias[workload] = services[0]
+            # Of several Services the shortest that the workload's name begins with ("web", "web-external", "web-v1").
+            name = min(services, key=lambda service: (not workload.startswith(service), len(service), service))
+            self._alias.update({other: name for other in (workload, *services) if other != name})
+        for service, wanted in sorted(selectors.items()):
+            # Versions of one service: reviews selects reviews-v1 and reviews-v2.
+            for workload, have in labels.items():
+                if wanted <= have and workload.startswith(f"{service}-") and workload not in selecting:
+                    self._alias.setdefault(workload, service)
         self._labels = {value.split("=", 1)[1]: workload for workload, values in sorted(labels.items()) for value in sorted(values)}
 
     def canonical(self, name: str) -> str:

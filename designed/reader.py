@@ -113,6 +113,7 @@ class Fact:
     | --- | --- | --- | --- | --- |
     | env | workload | variable | value, or empty = taken from `.env` | compose, kubernetes, helm |
     | argument | workload | command, entrypoint, args | a word that may be an address | compose, kubernetes |
+    | env_file | workload | path, from the compose file | "" | compose |
     | starts_after | workload | other workload | "" | compose (depends_on) |
     | link | workload | other workload | "" | compose (links) |
     | env_ref | workload | ConfigMap name | prefix | kubernetes (envFrom) |

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from designed.block_lines import BlockLines
-from designed.drawing import Diagram, DrawnEdge, DrawnNode, node_role
+from designed.drawing import MAX_DEPTH, MAX_PAIRS, Diagram, DrawnEdge, DrawnNode, node_role
 from designed.kinds import Role, first_name
 from designed.labels import read_label
 from designed.reader import Place
@@ -31,7 +31,7 @@ _OPEN: Final = re.compile(r"[xo<]?--(?!-)|[xo<]?==(?!=)|[xo<]?-\.(?!-)")
 _CLOSE: Final[dict[str, re.Pattern[str]]] = {
     "-": re.compile(r"--+[-xo>]"), "=": re.compile(r"==+[=xo>]"), ".": re.compile(r"\.+-[xo>]?"),
 }
-_EDGE_ID: Final = re.compile(r"[^\s\"]+@(?=[-=<xo.~])")
+_EDGE_ID: Final = re.compile(r"[^\s\"@]{1,64}@(?=[-=<xo.~])")
 _SKIP: Final = re.compile(r"(?:style|classDef|class|linkStyle|click|direction|accTitle|accDescr|title)(?=[\s:{;]|$)", re.IGNORECASE)
 _SUBGRAPH: Final = re.compile(r"subgraph\b[ \t]*")
 _BREAK: Final = re.compile(r"<br\s*/?>|\\n|\n", re.IGNORECASE)
@@ -133,7 +133,11 @@ def _subgraph(state: _State, position: int, line_end: int) -> int:
     state.diagram.nodes[ident] = DrawnNode(
         ident, title or ident, node_role(title or ident), place, within=tuple(reversed(state.stack)), group=True, shape="subgraph"
     )
-    state.stack.append(ident)
+    if len(state.stack) >= MAX_DEPTH:
+        # Its `end` closes an outer group, which is harmless this deep.
+        state.problems.append(Problem(state.path, state.lines.line(position), f"more than {MAX_DEPTH} nested subgraphs are not told apart"))
+    else:
+        state.stack.append(ident)
     return line_end
 
 
@@ -288,6 +292,9 @@ def _connect(
 ) -> None:
     arrow, text, _ = link
     if arrow.startswith("~"):
+        return
+    if len(sources) * len(targets) > MAX_PAIRS:
+        state.problems.append(Problem(state.path, state.lines.line(sources[0][1]), f"more than {MAX_PAIRS} arrows in one statement are not read"))
         return
     place = state.lines.place(sources[0][1], targets[-1][2])
     label = read_label(text)

@@ -41,6 +41,7 @@ class Components:
         self.rule = rule
         self.stack: list[str] = []
         self._description: str = ""
+        self._by_label: dict[str, str] = {}
 
     def take(self, start: int, end: int) -> bool:
         """Use a statement; false where it says nothing that is known here."""
@@ -100,6 +101,7 @@ class Components:
         role = node_role(label, stereotype, hint, ident)
         if group:
             self.diagram.groups[ident] = label
+        self._by_label.setdefault(label, ident)
         self.diagram.nodes[ident] = DrawnNode(
             ident, label, role, self.lines.place(*span), within=within, shape=kind, group=group, technology=stereotype
         )
@@ -107,9 +109,11 @@ class Components:
     def _operand(self, text: str, start: int, end: int) -> str:
         name = _bare(text)
         ident = clean(name)
-        for node in self.diagram.nodes.values():
-            if node.id == ident or node.label == first_line(name):
-                return node.id
+        if ident in self.diagram.nodes:
+            return ident
+        named = self._by_label.get(first_line(name))
+        if named is not None and named in self.diagram.nodes:
+            return named
         kind = "component" if text[0] == "[" else ("actor" if text[0] == ":" else ("interface" if text.startswith("()") else ""))
         self._node((ident, first_line(name) or ident), kind, "", (start, end), group=False)
         return ident

@@ -36,17 +36,19 @@ class Part:
 
 def parts(text: str) -> list[Part]:
     """The diagrams; a text without @startuml is one diagram."""
-    found, position = [], 0
-    while (start := _START.search(text, position)) is not None:
-        end = _END.search(text, start.end())
-        following = _START.search(text, start.end())
-        if end is None or (following is not None and following.start() < end.start()):
-            stop = following.start() if following else len(text)
-            found.append(Part(start.end(), stop, closed=False))
-            position = stop
-        else:
-            found.append(Part(start.end(), end.start()))
-            position = end.end()
+    marks = sorted([(m.start(), m.end(), True) for m in _START.finditer(text)] + [(m.start(), m.end(), False) for m in _END.finditer(text)])
+    found: list[Part] = []
+    begin: int | None = None
+    for start, end, opens in marks:
+        if opens:
+            if begin is not None:
+                found.append(Part(begin, start, closed=False))
+            begin = end
+        elif begin is not None:
+            found.append(Part(begin, start))
+            begin = None
+    if begin is not None:
+        found.append(Part(begin, len(text), closed=False))
     return found or [Part(0, len(text))]
 
 

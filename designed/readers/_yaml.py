@@ -16,7 +16,7 @@ import yaml
 
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SEPARATOR: Final = re.compile(r"^---(?=[ \t\n]|$)[^\n]*$", re.MULTILINE)
-_TEMPLATE_LINE: Final = re.compile(r"^[ \t]*\{\{-?\s*(?:if|else|end|range|with|define|template|include|toYaml|tpl|block|/\*|\$|-?\s*\.)[^\n]*\}\}[ \t]*$", re.MULTILINE)
+_TEMPLATE_LINE: Final = re.compile(r"^[ \t]*(?:\{\{(?:(?!\}\}).)*\}\}[ \t]*)+$", re.MULTILINE | re.DOTALL)
 _TEMPLATE: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 # Stands for a template's value: one character a character, so that offsets stay.
 HOLE: Final = "\u00b7"
@@ -35,10 +35,10 @@ class Span:
 
 
 def mask_templates(text: str) -> str:
-    """The text with Go templates blanked out: control lines become spaces, values become HOLE characters. Same length."""
+    """The text with Go templates blanked out: lines of nothing else become spaces, values become HOLE characters. Same length."""
     if "{{" not in text:
         return text
-    text = _TEMPLATE_LINE.sub(lambda m: " " * len(m.group(0)), text)
+    text = _TEMPLATE_LINE.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
     return _TEMPLATE.sub(lambda m: re.sub(r"[^\n]", HOLE, m.group(0)), text)
 
 

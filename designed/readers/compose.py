@@ -71,6 +71,11 @@ def _service(lines: BlockLines, name: str, nodes: tuple[yaml.Node, yaml.Node], e
         node = get(service, part)
         for item in items(node) or ([node] if isinstance(node, yaml.ScalarNode) else []):
             facts += [Fact("argument", name, part, word, lines.place(*span(item)), common) for word in _arguments(scalar(item))]
+    files = get(service, "env_file")
+    for item in items(files) or ([files] if isinstance(files, yaml.ScalarNode) else []):
+        node = item if scalar(item) else get(item, "path")
+        if node is not None and scalar(node):
+            facts.append(Fact("env_file", name, scalar(node), "", lines.place(*span(node)), common))
     depends = get(service, "depends_on")
     for item in items(depends):
         facts.append(Fact("starts_after", name, scalar(item), "", lines.place(*span(item)), common))

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from designed.block_lines import BlockLines
-from designed.drawing import Diagram, DrawnEdge, DrawnNode, node_role
+from designed.drawing import MAX_DEPTH, MAX_PAIRS, Diagram, DrawnEdge, DrawnNode, node_role
 from designed.kinds import Role, first_name
 from designed.labels import read_label
 from designed.reader import Format, ReadContext, Reader, Reading
@@ -94,8 +94,9 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
     tokens = list(_tokens(body, header.end()))
     position, depth = _statements(state, tokens, 0)
     problems = () if depth == 0 or position < len(tokens) else (Problem(path, lines.line(len(body)), "the graph is not closed"),)
+    used = {outer for node in state.diagram.nodes.values() for outer in node.within}
     for ident, node in list(state.diagram.nodes.items()):
-        if node.group and not any(ident in other.within for other in state.diagram.nodes.values()):
+        if node.group and ident not in used:
             del state.diagram.nodes[ident]
     state.diagram.fold()
     return Reading(state.diagram.claims(), state.diagram.entities(), problems=problems)
@@ -105,6 +106,7 @@ def _statements(state: _State, tokens: list[_Token], position: int) -> tuple[int
     """Statements of the whole graph; (position, open braces) at the end. Not recursive: nesting may be deep."""
     depth = 1
     opened: list[bool] = []
+    closing = _closing(tokens)
     while position < len(tokens):
         token = tokens[position]
         if token.text == "}" and token.kind == "mark":
@@ -125,15 +127,14 @@ def _statements(state: _State, tokens: list[_Token], position: int) -> tuple[int
         if word == "subgraph" or (token.kind == "mark" and token.text == "{"):
             end = position
             name = ""
-            while end < len(tokens) and tokens[end].text != "{":
+            while end < len(tokens) and end < position + 3 and tokens[end].text != "{":
                 name = _plain(tokens[end]) if end > position else ""
                 end += 1
-            group, after = _members(tokens, end)
+            after = closing.get(end, len(tokens)) + 1
             if after < len(tokens) and tokens[after].kind == "edge":
                 position = _edge(state, tokens, position)
                 continue
-            del group
-            cluster = name.startswith("cluster")
+            cluster = name.startswith("cluster") and len(state.groups) < MAX_DEPTH
             if cluster:
                 state.diagram.groups[name] = name
                 place = state.lines.place(token.start, tokens[min(end, len(tokens) - 1)].end)
@@ -160,6 +161,18 @@ def _statements(state: _State, tokens: list[_Token], position: int) -> tuple[int
             continue
         position = _edge(state, tokens, position)
     return position, depth
+
+
+def _closing(tokens: list[_Token]) -> dict[int, int]:
+    """Position of the closing brace by that of the opening one."""
+    found: dict[int, int] = {}
+    stack: list[int] = []
+    for position, token in enumerate(tokens):
+        if token.kind == "mark" and token.text == "{":
+            stack.append(position)
+        elif token.kind == "mark" and token.text == "}" and stack:
+            found[stack.pop()] = position
+    return found
 
 
 def _title(state: _State, text: str) -> None:
@@ -245,6 +258,8 @@ def _edge(state: _State, tokens: list[_Token], position: int) -> int:
     direction = attributes.get("dir", "forward" if state.directed else "none")
     extra = {"line": "dotted"} if attributes.get("style", "") in ("dashed", "dotted") else {}
     for before, after in pairwise(chain):
+        if len(before) * len(after) > MAX_PAIRS:
+            continue
         for a in before:
             for b in after:
                 one, two = _plain(a), _plain(b)

@@ -31,12 +31,16 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
     entities: list[RawEntity] = []
     facts: list[Fact] = []
     problems: list[Problem] = []
+    closed = True
     for service in _SERVICE.finditer(code):
+        if not closed:
+            break
         name = service.group(1)
         end = _closing(code, service.end())
         if end < 0:
             problems.append(Problem(path, lines.line(service.start()) + first_line - 1, f"service {name} is not closed"))
             end = len(code)
+            closed = False
         place = lines.place(service.start(), service.end(1))
         entities.append(RawEntity(name, "api", place, (prefix + name,) if prefix else (), declares=True))
         facts.append(Fact("provides", "", prefix + name, "", place, {"format": "protobuf"}))
