@@ -99,7 +99,7 @@ def _rank(entity: RawEntity) -> int:
         return 0
     if entity.declares:
         return 1
-    return {"": 2, "table": 2, "code": 3, "title": 3, "heading": 3, "prose": 4}.get(entity.attributes.get("introduced", ""), 5)
+    return {"": 2, "table": 2, "code": 3, "title": 3, "heading": 3, "prose": 4, "gloss": 4}.get(entity.attributes.get("introduced", ""), 5)
 
 
 def _kind_of(entity: RawEntity) -> str:
@@ -167,7 +167,8 @@ class _Drafts:
         kind = _kind_of(entity)
         draft = self._meant(entity, kind, item.namespace)
         if draft is None:
-            if self._nothing(entity.name) or entity.attributes.get("introduced") == "gloss?":
+            how = entity.attributes.get("introduced")
+            if how == "gloss?" or (self._nothing(entity.name) and how not in ("gloss", "table", "title")):
                 return
             draft = self._add(_Draft(canonical(entity.name), kind, _rank(entity)))
         if draft.state is EntityState.REJECTED:

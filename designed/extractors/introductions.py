@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator
 
 from designed.extractors.blocks import Block, Document
+from designed.extractors.entries import entries
 from designed.extractors.flat import Flat, flatten
+from designed.extractors.roles import role_of
 from designed.reader import RawEntity
 from nexus.model.names import HANGUL_WORD, hyphenated
 from nexus.model.service import NodeKind
@@ -32,16 +34,17 @@ _STOP = frozenset(
     "calling called downstream-facing critical legacy stateless stateful simple small tiny background async asynchronous synchronous java python go node.js spring boot".split()
 )
 _PROSE_EN = re.compile(
-    r"(?<![\w./-])((?:[A-Z][\w&-]*(?:\s+(?:[A-Z][\w&-]*|of|and(?=\s[A-Z]\w+\s(?i:service)))){0,2}|[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s+([Ss]ervice|[Mm]icroservice|API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker))(?=[\s.,;:)!?]|$)"
+    r"(?<![\w./-])((?:[A-Z][\w&-]*(?:\s+(?:[A-Z][\w&-]*|of|and(?=\s[A-Z]\w+\s(?i:service)))){0,2}|[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s+([Ss]ervice|[Mm]icroservice|API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker))(?=[\s.,;:)!?]|$|[가-힣])"
 )
+_KEBAB_PROSE = re.compile(r"(?<![\w./:@{$-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(service|svc|api|gateway|server|worker|db|database)(?![\w/-]|\.\w|:\d)")
 _CODE_EN = re.compile(r"\s+(?:micro)?(service|topic|queue|event|events|database|stream|channel|exchange|message)s?\b", re.IGNORECASE)
 _CODE_KO = re.compile(r"\s?(마이크로서비스|서비스|토픽|이벤트|큐|데이터베이스)")
 _LEAD_CODE_EN = re.compile(r"\b(service|topic|queue|event|database|stream|channel|exchange)\s+(?:named |called )?$", re.IGNORECASE)
 _KO = re.compile(r"([가-힣A-Za-z0-9-]*[가-힣A-Za-z0-9])( ?)(마이크로서비스|서비스|시스템|게이트웨이)(?![가-힣]*(?:업|센터|명|별|형|화|들|적|군))")
 _KO_STOP = frozenset(
     "이 그 저 각 해당 다른 외부 내부 모든 여러 개별 이런 본 새 새로운 신규 기존 하나의 마이크로 웹 주요 공통 전체 타 대상 상대 클라우드 매칭서비스 백엔드 프론트엔드 관련 특정 호출 동일한 같은 두 세 네 "
-    "단일 서비스 시스템 분산 고객 사용자 실시간 운영 대행 자체 독립적인 별도의 별도 이러한 연동 복잡한 전용 하위 상위 핵심 원격 다양한 기반 통합 해당하는 rest api 특정한 정상 온라인 "
-    "현재 어느 어떤 일부 오래된 스프링 스트리밍".split()
+    "단일 서비스 시스템 다른도메인 분산 고객 사용자 실시간 운영 대행 자체 독립적인 별도의 별도 이러한 연동 복잡한 전용 하위 상위 핵심 원격 다양한 기반 통합 해당하는 rest api 특정한 정상 온라인 "
+    "consumer producer 도메인 composite 비즈니스 매칭 서포팅 이상 피호출 컨슈머 프로듀서 백엔드 결과 응답 현재 어느 어떤 일부 오래된 스프링 스트리밍".split()
 )
 _GLOSS = re.compile(r"([가-힣]+(?: ?(?:서비스|시스템))?) ?\(([A-Za-z][A-Za-z0-9-]*(?:[ -][A-Za-z0-9-]+)?)\)|\b([A-Za-z][A-Za-z0-9-]+) ?\(([가-힣]+(?: ?(?:서비스|시스템))?)\)")
 _COLUMN = re.compile(r"(?:micro)?services?|(?:system )?components?|services?\(s\)|applications?|서비스(?:명| 이름)?|컴포넌트|마이크로서비스|모듈(?:명)?|service name|name", re.IGNORECASE)
@@ -114,6 +117,7 @@ def _title(document: Document, text: str, start: int, end: int, how: str) -> Ite
 def _table(document: Document, block: Block) -> Iterator[RawEntity]:
     if not block.rows or not block.rows[0]:
         return
+    yield from _role_cells(document, block)
     head = flatten(document.text, block.rows[0][0].start, block.rows[0][0].end).text.strip(" *`")
     if _COLUMN.fullmatch(head) is None or head.casefold() == "name":
         return
@@ -125,6 +129,22 @@ def _table(document: Document, block: Block) -> Iterator[RawEntity]:
             name = re.sub(r"\s*\(.*\)$", "", text)
             product = technology(name)
             yield RawEntity(name, product[1].value if product else "", document.lines.place(row[0].start, row[0].end), attributes={"introduced": "table"})
+
+
+def _role_cells(document: Document, block: Block) -> Iterator[RawEntity]:
+    """Entries under "Depends on" or 외부 연동 are names, wherever else they stand."""
+    heads = [role_of(flatten(document.text, c.start, c.end).text.strip(" *_`")) for c in block.rows[0]]
+    for row in block.rows[1:]:
+        key = role_of(flatten(document.text, row[0].start, row[0].end).text) if row and len(row) == 2 else None
+        for index, cell in enumerate(row):
+            role = heads[index] if index and index < len(heads) else None
+            role = role or (key if index == 1 else None)
+            if role is None or role[0] != "CALLS":
+                continue
+            flat = flatten(document.text, cell.start, cell.end)
+            for entry in entries(flat, 0, len(flat.text), (), topics=False):
+                if hyphenated(entry.raw.name) not in _STOP and len(entry.raw.name) > 2:
+                    yield _entity(document, flat, entry.start, entry.end, entry.raw.name, entry.kind, "code")
 
 
 def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]:
@@ -152,6 +172,8 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
         if kind is NodeKind.SERVICE and not re.fullmatch(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*|[A-Z][A-Za-z0-9]+|[가-힣]+", name):
             continue
         yield _entity(document, flat, start, end, name, kind.value, "code")
+    for match in _KEBAB_PROSE.finditer(flat.text):
+        yield _entity(document, flat, match.start(), match.end(), match[0], _KINDS.get(match[1], NodeKind.SERVICE).value, "code")
     for match in _PROSE_EN.finditer(flat.text):
         words = match[1].split()
         head = words[-1].casefold()

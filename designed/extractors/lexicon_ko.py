@@ -9,13 +9,13 @@ from typing import Final
 
 _CALL = {"obj": "C", "goal": "C"}
 _ASK = {"goal": "C", "obj": "C", "source": "C"}
-_LOOK = {"obj": "C", "source": "R", "goal": "C", "via": "C"}
+_LOOK = {"obj": "C", "source": "C", "goal": "C", "via": "C"}
 _SEND = {"goal": "W", "obj": "p"}
 _STORE = {"goal": "W", "source": ""}
 _FETCH = {"source": "R", "via": "C", "goal": ""}
 _PUB = {"obj": "p", "goal": "P", "via": "p"}
 _SUB = {"obj": "S", "source": "R", "via": "s", "goal": "s"}
-_LINK = {"with": "C", "goal": "C"}
+_LINK = {"with": "C", "goal": "C", "obj": "C"}
 
 # Verbal nouns (호출하다, 호출되다) and verbs.
 FRAMES: Final[dict[str, dict[str, str]]] = {

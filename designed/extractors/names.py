@@ -10,13 +10,14 @@ from designed.extractors.flat import Flat
 from designed.extractors.lexicon_en import VERBS
 from designed.reader import RawName
 from nexus.model.mentions import Found, NameIndex, plausible
-from nexus.model.names import keys
-from nexus.model.registry import Registry, spellings
+from nexus.model.names import keys, words
+from nexus.model.entity import Entity
+from nexus.model.registry import Registry, Resolution, spellings
 from nexus.model.service import NodeKind
 from nexus.model.technology import TECHNOLOGIES
 
 _VERB_FORMS = frozenset(VERBS)
-_EVENT = re.compile(r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])")
+_EVENT = re.compile(r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])")
 _ORCHESTRATED = re.compile(r"orchestrat|coordinat", re.IGNORECASE)
 # Languages and runtimes: drawn in legends, never called.
 _LANGUAGES = frozenset(
@@ -65,6 +66,9 @@ class Names:
             if spelling.casefold() not in registry.rejected and spelling.casefold() not in _LANGUAGES:
                 self._add(spelling)
                 known.add(spelling.casefold())
+        self._short = _short_forms(registry, known)
+        for spelling in sorted(self._short):
+            self._add(spelling)
         for spelling in sorted(TECHNOLOGIES):
             if spelling not in known:
                 self._add(spelling)
@@ -74,12 +78,15 @@ class Names:
         self._spellings.append(spelling)
         self._index.add(spelling, len(self._spellings) - 1)
 
-    def find(self, flat: Flat, start: int = 0, end: int | None = None) -> list[Name]:
-        """Names in [start, end), in order; the same thing twice in a row ("Frontend Proxy (Envoy)") is one."""
+    def find(self, flat: Flat, start: int = 0, end: int | None = None, *, doubtful: bool = False) -> list[Name]:
+        """Names in [start, end), in order; the same thing twice in a row ("Frontend Proxy (Envoy)") is one.
+
+        With `doubtful` also common words that no neighbour marks as a name.
+        """
         stop = len(flat.text) if end is None else end
         text = flat.text[start:stop]
         found: list[Name] = []
-        orchestrated = _ORCHESTRATED.search(text) is not None
+        orchestrated = doubtful or _ORCHESTRATED.search(text) is not None
         for item in self._index.find(text, lambda offset: flat.marked(start + offset)):
             likely = plausible(text, item, _VERB_FORMS)
             if not likely and not orchestrated:
@@ -97,15 +104,30 @@ class Names:
 
     def _name(self, item: Found, shift: int) -> Name | None:
         spelling = self._spellings[item.value]
-        resolved = self.registry.resolve(spelling)
+        short = self._short.get(spelling)
+        resolved = Resolution(short) if short is not None else self.registry.resolve(spelling)
         entity = resolved.entity or (resolved.candidates[0] if resolved.candidates else None)
         product = TECHNOLOGIES.get(" ".join(spelling.casefold().split()))
         if entity is None and product is None:
             return None
         kind = entity.kind if entity is not None else str(product[1] if product else "")
         key = entity.rid if entity is not None else f"product:{product[0] if product else spelling}"
-        raw = RawName(spelling, "" if entity is not None and len(resolved.candidates) < 2 else kind)
+        raw = RawName(short.name, short.kind) if short is not None else RawName(spelling, "" if entity is not None and len(resolved.candidates) < 2 else kind)
         return Name(shift + item.start, shift + item.end, shift + item.core_end, raw, key, kind, product is not None)
+
+
+# Last words of names that stand for the whole name where the system has only one such thing.
+_SHORT = frozenset({"gateway", "collector", "게이트웨이", "broker"})
+
+
+def _short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
+    found: dict[str, dict[str, Entity]] = {}
+    for entity in registry.entities:
+        for spelling in spellings(entity):
+            parts = words(spelling)
+            if len(parts) > 1 and parts[-1] in _SHORT:
+                found.setdefault(parts[-1], {})[entity.rid] = entity
+    return {word: next(iter(entities.values())) for word, entities in found.items() if len(entities) == 1 and word not in known}
 
 
 def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:

@@ -69,7 +69,7 @@ class _Unit:
 
 def parse(text: str, start: int, end: int, names: Sequence[Name]) -> list[Verb]:
     """Frame verbs of the sentence [start, end), in order."""
-    units = _units(text, start, end, names)
+    units = _shared_events(text, _units(text, start, end, names))
     found: list[Verb] = []
     pending: list[Argument] = []
     carried: list[Argument] = []
@@ -80,8 +80,26 @@ def parse(text: str, start: int, end: int, names: Sequence[Name]) -> list[Verb]:
             pending += _arguments(units, index)
         elif unit.kind == "verb" and unit.stem not in _POSTPOSITIONS:
             _close(units, index, pending, carried, found)
+        elif unit.kind == "verb" and unit.stem in ("통하", "이용", "활용") and pending and pending[-1].name is not None and pending[-1].name.kind == NodeKind.DATABASE:
+            # "Redis를 통한 재고 차감": a store is used, whatever for.
+            subjects = [a for a in pending if a.role in ("subj", "topic")]
+            verb = Verb("사용", unit.start, unit.end, [a for a in subjects if a.name is not None], [replace(pending[-1], role="obj")])
+            verb.other = bool(subjects) and not verb.subjects
+            found.append(verb)
         index += 1
     return found
+
+
+def _shared_events(text: str, units: list[_Unit]) -> list[_Unit]:
+    """ "주문 생성 및 배송 변경 이벤트": both are events."""
+    for index in range(len(units) - 1, 0, -1):
+        unit, before = units[index], units[index - 1]
+        if unit.kind == "np" and before.kind == "np" and before.particle in ("및", ",") and not before.names and any(n.brought for n in unit.names) and " " in before.noun:
+            label = text[before.start : before.end].strip(" ,")
+            label = re.sub(r"\s*(?:및|,)$", "", label)
+            name = Name(before.start, before.end, before.end, RawName(label, NodeKind.TOPIC.value), f"topic:{label}", NodeKind.TOPIC.value, brought=True)
+            units[index - 1] = replace(before, names=(name,))
+    return units
 
 
 def _close(units: Sequence[_Unit], index: int, pending: list[Argument], carried: list[Argument], found: list[Verb]) -> None:
@@ -145,8 +163,9 @@ def _close(units: Sequence[_Unit], index: int, pending: list[Argument], carried:
         elif spoken and unit.ending == "EC" and units[index].tag in ("고", "며", "아", "어", "여", "서"):
             carried[:] = spoken
     if adnominal and not time:
+        farther = [a for a in taken if a.role == "source" and a.name is not None][:-1]
         for argument in (*own, *taken):
-            if argument in pending:
+            if argument in pending and argument not in farther:
                 pending.remove(argument)
     else:
         # A topic that was the object stays so for the next clause: 이벤트는 A가 발행하고 B가 구독한다.
@@ -178,8 +197,10 @@ def _from_place(verb: Verb, unit: _Unit) -> None:
     rest = [a for a in verb.arguments if a.name is not None and a not in places and a.role in ("obj", "goal", "with", "via")]
     events = any(a.role == "obj" and a.name is None and a.noun.split(" ")[-1] in lexicon.ASYNC for a in verb.arguments)
     if places and (rest or events or verb.relative or unit.ending == "ETM"):
-        verb.subjects = places[:1]
-        verb.arguments = [a for a in verb.arguments if a is not places[0]]
+        # The nearest place belongs to a describing clause, the first to a main one.
+        place = places[-1] if unit.ending == "ETM" else places[0]
+        verb.subjects = [place]
+        verb.arguments = [a for a in verb.arguments if a is not place]
 
 
 def _arguments(units: Sequence[_Unit], index: int) -> list[Argument]:
@@ -383,7 +404,8 @@ def _phrase(morphs: Sequence[Morph], position: int, masked: str, start: int, bac
             position += 1
             nouns = [] if names else nouns
             continue
-        if morph.tag in ("SSO", "SSC", "SY", "SS") and morph.form not in ("/", "·", "->", ">") and names:
+        glossed = morph.tag == "SSO" and any(morph.end <= offset <= morph.end + 1 for offset in back)
+        if (glossed or (morph.tag in ("SSO", "SSC", "SY", "SS") and names)) and morph.form not in ("/", "·", "->", ">"):
             position += 1
             continue
         break

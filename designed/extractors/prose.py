@@ -11,21 +11,24 @@ from dataclasses import replace
 
 from designed.extractors.blocks import Block, Document, parse
 from designed.extractors.flat import Flat, flatten, sentences
+from designed.extractors.flows import ARROW, FENCES, SETTINGS, arrow_statements, setting_statements
 from designed.extractors.lists import list_statements
 from designed.extractors.modality import heading_modality
-from designed.extractors.names import Name, Names, names_of
+from designed.extractors.names import Name, Names, brought, names_of
 from designed.extractors.prose_en import HINT, english_statements, operation, protocol
 from designed.extractors.prose_ko import KO_HINT, korean_protocol, korean_statements
 from designed.extractors.quantities import quantities
 from designed.extractors.statements import Context, Statement
-from designed.extractors.subjects import subject_of
+from designed.extractors.subjects import is_dependency, subject_of
 from designed.extractors.tables import table_statements
 from designed.place import Lines
-from designed.reader import Place, RawClaim
+from designed.reader import Place, RawClaim, RawName
 from nexus.model.claim import Via
 from nexus.model.document import SourceText
 from nexus.model.names import HANGUL_WORD
 from nexus.model.registry import Registry
+from nexus.model.service import NodeKind
+from nexus.model.technology import technology
 
 READERS = frozenset({"markdown", "text"})
 
@@ -43,6 +46,8 @@ def extract(text: SourceText, registry: Registry) -> tuple[RawClaim, ...]:
     for block, context in contexts(document, text, registry):
         if block.kind == "text":
             claims += _text(document, block, names, context)
+        elif block.kind == "fence" and block.language.casefold() in FENCES | SETTINGS:
+            claims += _fence(document, block, names, context)
         elif block.kind == "table":
             claims += table_statements(document, block, names, context, claim_of)
     return tuple(dict.fromkeys(_unique(claims)))
@@ -53,29 +58,51 @@ def contexts(document: Document, text: SourceText, registry: Registry) -> Iterat
     title = re.search(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", document.front, re.MULTILINE)
     base = subject_of(title[1], registry) if title is not None else None
     path: list[tuple[int, str, tuple | None]] = []  # type: ignore[type-arg]  # (level, heading, subject)
-    first = True
     for block in document.blocks:
         if block.kind == "heading":
             heading = flatten(document.text, block.start, block.end).text
             while path and path[-1][0] >= block.level:
                 path.pop()
-            path.append((block.level, heading, subject_of(heading, registry)))
-            first = False
+            outer = next((s for _, _, s in reversed(path) if s is not None), base)
+            path.append((block.level, heading, None if outer is not None and is_dependency(heading) else subject_of(heading, registry)))
             continue
-        subject = next((s for _, _, s in reversed(path) if s is not None), base)
-        if subject is None and first and not path:
-            subject = None
+        lead = next((s for p in reversed(block.parents) if p is not block and (s := _lead(document, p, registry)) is not None), None)
+        subject = lead or next((s for _, _, s in reversed(path) if s is not None), base)
         raw, key = subject if subject is not None else (None, "")
-        yield block, Context(raw, key, "prose_en", heading_modality(tuple(h for _, h, _ in path)))
+        headings = tuple(h for _, h, _ in path)
+        yield block, Context(raw, key, "prose_en", heading_modality(headings), broker=_broker(headings))
+
+
+def _lead(document: Document, item: Block, registry: Registry) -> tuple[RawName, str] | None:
+    """The service that a list item is about: `- **Notification service**` with items below."""
+    text = flatten(document.text, item.start, item.end).text.strip()
+    return subject_of(text, registry) if 0 < len(text) <= 40 else None
+
+
+def _broker(headings: tuple[str, ...]) -> str:
+    """The one broker that the innermost heading with any names; an event without a name goes over it."""
+    for heading in reversed(headings):
+        found = {product[0] for word in re.split(r"[^\w가-힣]+", heading) if (product := technology(word)) is not None and product[1] is NodeKind.TOPIC}
+        if found:
+            return found.pop() if len(found) == 1 else ""
+    return ""
 
 
 def _text(document: Document, block: Block, names: Names, context: Context) -> Iterator[RawClaim]:
     source = document.text
     hangul = HANGUL_WORD.search(source, block.start, block.end) is not None
-    if HINT.search(source, block.start, block.end) is None and not (hangul and KO_HINT.search(source, block.start, block.end)):
+    arrows = ARROW.search(source, block.start, block.end) is not None
+    if not arrows and HINT.search(source, block.start, block.end) is None and not (hangul and KO_HINT.search(source, block.start, block.end)):
         return
     flat = flatten(source, block.start, block.end)
     found = names.find(flat)
+    drawn: set[tuple[str, str]] = set()
+    if arrows:
+        wide = names.find(flat, doubtful=True)
+        topics = brought(flat, 0, len(flat.text), wide)
+        for start, end in sentences(flat):
+            for statement in arrow_statements(flat, start, end, sorted([*wide, *topics], key=lambda n: n.start), context, drawn):
+                yield claim_of(document.lines, flat, start, end, statement, context)
     if block.item:
         context = replace(context, rule="list_en")
         listed = list_statements(document, block, flat, found, names, context)
@@ -103,6 +130,27 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         pending = made
         previous = single
     yield from pending
+
+
+def _fence(document: Document, block: Block, names: Names, context: Context) -> Iterator[RawClaim]:
+    language, source = block.language.casefold(), document.text
+    if language in SETTINGS:
+        for statement, start, end in setting_statements(source, block.start, block.end, names, context):
+            yield claim_of(document.lines, Flat(source, (0,), (0,)), start, end, statement, context)
+    if language not in FENCES or ARROW.search(source, block.start, block.end) is None:
+        return
+    drawn: set[tuple[str, str]] = set()
+    position = block.start
+    for line in source[block.start : block.end].splitlines(keepends=True):
+        start, position = position, position + len(line)
+        # Boxes drawn with lines have no order that a line tells.
+        if not line.strip() or ARROW.search(line) is None or re.search(r"[│┌└┐┘├┤|]", line):
+            continue
+        flat = Flat(line.rstrip("\n"), (0,), (start,))
+        found = names.find(flat, doubtful=True)
+        topics = brought(flat, 0, len(flat.text), found)
+        for statement in arrow_statements(flat, 0, len(flat.text), sorted([*found, *topics], key=lambda n: n.start), context, drawn):
+            yield claim_of(document.lines, flat, 0, len(flat.text), statement, context)
 
 
 def claim_of(lines: Lines, flat: Flat, start: int, end: int, statement: Statement, context: Context, *, korean: bool = False) -> RawClaim:

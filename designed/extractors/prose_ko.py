@@ -14,13 +14,14 @@ from designed.extractors.lexicon_ko import FRAMES
 from designed.extractors.modality import korean
 from designed.extractors.names import Name, brought
 from designed.extractors.parse_ko import Argument, Verb, parse
+from designed.reader import RawName
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
 KO_HINT = re.compile("|".join(re.escape(stem) for stem in sorted(FRAMES)) + "|보낸|보냅|받[는아은습]|읽는|쓴다|->|→", re.IGNORECASE)
 _MESSAGING = re.compile(r"발행|구독|수신|전송|송출|소비|이벤트|토픽|메시지|메세지|publish|subscribe|consume|produce|emit|listen", re.IGNORECASE)
-_PROTOCOL = re.compile(r"\b(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|Feign ?Client|Feign|OpenFeign|RestTemplate|WebClient)\b", re.IGNORECASE)
+_PROTOCOL = re.compile(r"(?<![A-Za-z])(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|Feign ?Client|Feign|OpenFeign|RestTemplate|WebClient)(?![A-Za-z])", re.IGNORECASE)
 _SPOKEN = {"rest": "http", "restful": "http", "https": "http", "http": "http", "feignclient": "http", "feign": "http", "openfeign": "http", "resttemplate": "http", "webclient": "http"}
 
 
@@ -41,6 +42,8 @@ def korean_statements(flat: Flat, start: int, end: int, names: Sequence[Name], c
         inside = sorted([*inside, *own], key=lambda n: n.start)
     verbs = parse(flat.text, start, end, inside)
     brokers = [n for n in inside if n.topic and n.product]
+    if not brokers and context.broker:
+        brokers = [Name(-1, -1, -1, RawName(context.broker, NodeKind.TOPIC.value), f"product:{context.broker}", NodeKind.TOPIC.value, product=True)]
     made: list[Statement] = []
     for verb in verbs:
         made += _verb(flat, start, end, verb, brokers, context)
@@ -50,7 +53,7 @@ def korean_statements(flat: Flat, start: int, end: int, names: Sequence[Name], c
 
 def _is_topic(flat: Flat, name: Name) -> bool:
     after = flat.text[name.end : name.end + 12]
-    return re.match(r"[`*'\"]*\s*(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로)", after) is not None
+    return re.match(r"[`*'\"]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로)", after) is not None
 
 
 def _verb(flat: Flat, start: int, end: int, verb: Verb, brokers: Sequence[Name], context: Context) -> Iterator[Statement]:

@@ -27,7 +27,7 @@ TOPIC = re.compile(r"topics?(?: ?name| ?명)?|events?(?: ?name| ?type| ?명)?|qu
 PRODUCER = re.compile(r"producers?(?:\(s\))?|publishers?(?:\(s\))?|published by|produced by|emitted by|source service|발행(?:자| ?서비스| ?주체)|프로듀서|생산자|송신(?:자| ?서비스)|producer service", re.IGNORECASE)
 CONSUMER = re.compile(r"consumers?(?:\(s\))?|subscribers?(?:\(s\))?|consumed by|subscribed by|listeners?|구독(?:자| ?서비스)|소비(?:자| ?서비스)|컨슈머|수신(?:자| ?서비스)|consumer service|처리 ?서비스", re.IGNORECASE)
 SERVICE = re.compile(r"(?:micro)?services?(?:\(s\)|(?: ?name| ?명| 이름))?|components?|applications?|apps?|서비스(?:명| 이름)?|컴포넌트|마이크로서비스|모듈(?:명)?|시스템", re.IGNORECASE)
-ROUTE = re.compile(r"paths?|routes?|urls?|uris?|prefix|endpoints?|path prefix|경로|라우트|엔드포인트|url 패턴", re.IGNORECASE)
+ROUTE = re.compile(r"paths?|routes?|urls?|uris?|prefix|endpoints?|path (?:prefix|pattern)s?|경로(?: ?패턴)?|라우트|엔드포인트|url 패턴", re.IGNORECASE)
 PROTOCOL = re.compile(r"protocols?|method|type|transport|통신(?: ?방식)?|프로토콜|방식|유형", re.IGNORECASE)
 NOTHING = re.compile(r"[-–—xX×.\s]*|none|n/?a|no|없음|해당 ?없음|미정|tbd", re.IGNORECASE)
 # `FOO_ADDR`: the address of the X service.

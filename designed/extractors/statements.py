@@ -27,6 +27,8 @@ class Context:
     previous: Name | None = None
     # Phrases without a subject speak of the row's or item's thing.
     fragment: bool = False
+    # The broker that the section's heading names.
+    broker: str = ""
 
 
 @dataclass(slots=True)

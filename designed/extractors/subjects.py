@@ -11,12 +11,20 @@ from nexus.model.service import NodeKind
 
 # Words after a name that leave a heading about that name.
 _ABOUT = re.compile(
-    r"\s*(?:[-–—:|]\s.*|(?:service|microservice|server|app|application|api|design|architecture|overview|guide|docs?|documentation|specification|spec|flow|flows|details|dependencies|integrations?"
+    r"(?:\s*[-–—:|]\s.*|\s*(?:service|microservice|server|app|application|api|design|architecture|overview|guide|docs?|documentation|specification|spec|flow|flows|details|dependencies|integrations?"
     r"|implementation|internals|readme|reference|마이크로 ?서비스|서비스|시스템|설계|구조|아키텍처|개요|흐름|상세|명세|연동|구현|정의서|문서|설계서|외부|의존성|서비스의|호출|에서의?|에서)(?=\s|$|[의에]))+\s*(?:design|document|overview|dependencies|설계|문서|의존성|연동|호출|개요)?\s*$",
     re.IGNORECASE,
 )
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:[.-]\d+)*[.)]?\s+|[①-⑳]\s*|[A-Z][.)]\s+|[^\w가-힣`*(\[]+)*")
 _PASSIVE = frozenset({NodeKind.TOPIC.value, NodeKind.DATABASE.value})
+
+
+_DEPENDENCY = re.compile(r"(?:의존성|연동|호출|의존|dependency|integration|client|call(?:s)?)(?:\s*\([^)]*\))?\s*$", re.IGNORECASE)
+
+
+def is_dependency(heading: str) -> bool:
+    """ "Store Service 의존성" inside another service's document: what that one depends on, and not a new subject."""
+    return _DEPENDENCY.search(heading.strip(" *_`#:")) is not None
 
 
 def subject_of(heading: str, registry: Registry) -> tuple[RawName, str] | None:
@@ -31,7 +39,7 @@ def subject_of(heading: str, registry: Registry) -> tuple[RawName, str] | None:
             if found.entity.kind in _PASSIVE:
                 return None
             return RawName(found.entity.name, found.entity.kind), found.entity.rid
-    gloss = re.search(r"\(([A-Za-z][\w-]+)\)", heading)
+    gloss = re.search(r"\(([A-Za-z][\w-]+(?: [A-Za-z][\w-]+)?)\)", heading)
     if gloss is not None and (known := registry.resolve(gloss[1]).entity) is not None and known.kind not in _PASSIVE:
         return RawName(known.name, known.kind), known.rid
     name, kind = heading_name(heading)

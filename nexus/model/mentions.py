@@ -126,11 +126,14 @@ class NameIndex:
         best: tuple[int, int, bool] | None = None
         for sequence, value, weak in self._sequences.get(first.key, ()):
             last = position + len(sequence) - 1
-            if last < len(parts) and all(parts[position + i].key == word for i, word in enumerate(sequence)) and _joined(text, parts, position, last):
-                end = parts[last].end
-                if _closed(text, parts, last):
-                    best = (end, value, weak)
-                    break
+            if last >= len(parts) or not all(parts[position + i].key == word for i, word in enumerate(sequence[:-1])) or not _joined(text, parts, position, last):
+                continue
+            if parts[last].key == sequence[-1] and _closed(text, parts, last):
+                best = (parts[last].end, value, weak)
+                break
+            if last > position and _with_particle(parts[last].key, sequence[-1]):
+                best = (parts[last].start + len(sequence[-1]), value, weak)
+                break
         if HANGUL.fullmatch(first.key):
             korean = self._korean(text, first)
             if korean is not None and (best is None or korean[0] > best[0]):
@@ -151,6 +154,11 @@ class NameIndex:
             if rest is None or PARTICLE.fullmatch(rest[0]) or _KO_HEAD.match(rest[0]):
                 return end, value, weak
         return None
+
+
+def _with_particle(word: str, name: str) -> bool:
+    """게이트웨이를: a Hangul word and a particle or head noun."""
+    return HANGUL.fullmatch(name) is not None and word.startswith(name) and (PARTICLE.fullmatch(word[len(name) :]) is not None or _KO_HEAD.match(word[len(name) :]) is not None)
 
 
 def _match_spaced(text: str, start: int, joined: str) -> int | None:

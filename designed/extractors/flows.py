@@ -1,0 +1,129 @@
+"""Arrows and settings in plain text: `order → payment`, `orders.placed (order → shipping)`, `PAYMENT_URL=http://payment:8080`. Pure.
+
+In running text, in list items and in fences without a language. Both sides must be names; an arrow back along one that the
+same block drew already is its answer. Rules: `flow.arrow`, `env_block.address`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from designed.extractors.flat import Flat
+from designed.extractors.names import Name, Names
+from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement
+from designed.reader import RawName
+from nexus.model.names import hyphenated
+from nexus.model.service import NodeKind
+
+ARROW = re.compile(r"[-─—=]*(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?[-─—=]+[>▶►]|[-─—=]+\[[^\]\n]{0,40}\][-─—=]*[>▶►]|→|⇒|➔|➜|➡️?|⟶")
+FENCES = frozenset({"", "text", "txt", "plaintext", "plain", "console", "ascii"})
+SETTINGS = frozenset({"", "env", "dotenv", "bash", "sh", "shell", "properties", "ini"})
+_ACTOR = re.compile(r"(?:react |web |mobile |admin )?(?:client|browser|user|users|frontend|web ?app|mobile ?app|customer|클라이언트|브라우저|사용자|프론트엔드|프런트엔드|고객|웹|앱|모바일 앱)", re.IGNORECASE)
+_LIBRARY = re.compile(r"(?:open)?feign ?(?:client)?|rest ?template|web ?client|https?|rest|grpc|websocket|tcp|sdk|circuit breaker|retry|json", re.IGNORECASE)
+_EXTERNAL = re.compile(r"[A-Za-z가-힣][\w가-힣.]*(?: [A-Za-z가-힣][\w가-힣.]*){0,2} API")
+_SETTING = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)[ \t]*=[ \t]*([^\s#]*)", re.MULTILINE)
+_SETTING_END = re.compile(r"_(?:BASE_URL|API_URL|URL|URI|API_ADDR|ADDRESS|ADDR|HOST|HOSTNAME|ENDPOINT|GRPC_URL|GRPC_ADDR)$")
+_HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?([A-Za-z][A-Za-z0-9-]*)(?:\.[a-z0-9.-]+)?(?::\d+)?(?:[/?].*)?")
+
+
+def arrow_statements(flat: Flat, start: int, end: int, names: Sequence[Name], context: Context, drawn: set[tuple[str, str]]) -> list[Statement]:
+    """Statements of the arrows in [start, end). `drawn` holds the arrows of the block so far."""
+    arrows = [m for m in ARROW.finditer(flat.text, start, end) if not flat.in_code(m.start()) or "-" not in m[0] or True]
+    if not arrows:
+        return []
+    bounds = [start, *[b for m in arrows for b in m.span()], end]
+    sides = [(bounds[i], bounds[i + 1]) for i in range(0, len(bounds), 2)]
+    ends = [(_named(flat, a, b, names, first=i > 0, last=i < len(sides) - 1), flat.text[a:b]) for i, (a, b) in enumerate(sides)]
+    made: list[Statement] = []
+    previous = ends[0][0]
+    for index in range(1, len(ends)):
+        here, label = ends[index]
+        if here is None and _LIBRARY.fullmatch(label.strip(" `*[]()")):
+            continue
+        if previous is not None and here is not None and previous.key != here.key:
+            made += _arrow(flat, sides[0], sides[index], previous, here, names, arrows[index - 1].start(), drawn)
+        previous = here
+    return made
+
+
+def _arrow(
+    flat: Flat, head: tuple[int, int], tail: tuple[int, int], left: Name, right: Name, names: Sequence[Name], at: int, drawn: set[tuple[str, str]]
+) -> Iterator[Statement]:
+    if (right.key, left.key) in drawn or right.key.startswith("actor:"):
+        return
+    drawn.add((left.key, right.key))
+    carried = _topic_before(flat, head, names)
+    if carried and not left.topic and not right.topic:
+        for topic in carried:
+            yield _make(PUBLISHES, left, topic, at)
+            yield _make(SUBSCRIBES, right, topic, at, "reversed")
+        return
+    if left.topic and not right.topic:
+        yield _make(SUBSCRIBES, right, left, at, "reversed")
+    elif right.topic and not left.topic:
+        inside = [n for n in names if tail[0] <= n.start < tail[1] and n.topic and not n.product and n.key != right.key]
+        for topic in inside or [right]:
+            yield _make(PUBLISHES, left, topic, at)
+    elif not left.passive:
+        yield _make(CALLS, left, right, at)
+
+
+def _topic_before(flat: Flat, head: tuple[int, int], names: Sequence[Name]) -> list[Name]:
+    """Topics before a bracket that holds the arrow: `order.created` (order → shipping)."""
+    opened = flat.text.rfind("(", *head)
+    if opened < 0:
+        return []
+    return [n for n in names if head[0] <= n.start < opened and n.topic and not n.product]
+
+
+def _named(flat: Flat, start: int, end: int, names: Sequence[Name], *, first: bool, last: bool) -> Name | None:
+    """The name beside the arrow: at the beginning of what follows one, at the end of what precedes one."""
+    text = flat.text
+    inside = [n for n in names if start <= n.start < end]
+    if first:
+        begin = start + len(text[start:end]) - len(text[start:end].lstrip(" `*[(\"'"))
+        found = next((n for n in inside if n.start <= begin + 1), None)
+        if found is not None and (not last or re.fullmatch(r"[\s`*\])\"'.,]*(?:\([^)]*\))?[\s`*\])\"']*|.*", text[found.end : end])):
+            return found
+        label = re.split(r"[(（:,.]|\s[-–]\s|\n", text[begin:end], maxsplit=1)[0].strip(" `*[]\"'")
+        return _open(text, begin, label)
+    if inside:
+        found = inside[-1]
+        if re.fullmatch(r"[\s`*\])\"':]*(?:\([^)]*\)?)?[\s`*\])\"']*", text[found.end : end]):
+            return found
+    label = re.split(r"[:,.(]\s|^\s*\d+[.)]\s", text[start:end])[-1].strip(" `*[]\"'(")
+    return _open(text, start, label)
+
+
+def _open(text: str, at: int, label: str) -> Name | None:
+    label = re.sub(r"^\d+[.)]\s*", "", label)
+    if _ACTOR.fullmatch(label):
+        return Name(at, at, at, RawName(label, ""), f"actor:{hyphenated(label)}", "")
+    if _EXTERNAL.fullmatch(label):
+        return Name(at, at, at, RawName(label, NodeKind.EXTERNAL.value), f"name:{label.casefold()}", NodeKind.EXTERNAL.value)
+    return None
+
+
+def setting_statements(text: str, start: int, end: int, names: Names, context: Context) -> Iterator[tuple[Statement, int, int]]:
+    """Variables that hold another service's address, in a fence under a service's heading: (statement, start, end) of each line."""
+    if context.subject is None:
+        return
+    for match in _SETTING.finditer(text, start, end):
+        variable, value = match[1], match[2].strip("\"'")
+        found = None
+        host = _HOST.fullmatch(value) if value else None
+        if host is not None and (":" in value or "." in value):
+            found = names.registry.resolve(host[1]).entity
+        if found is None and _SETTING_END.search(variable):
+            stem = _SETTING_END.sub("", variable)
+            found = names.registry.resolve(stem.replace("_", "-").casefold()).entity if len(stem) > 3 else None
+        if found is None or found.kind == NodeKind.TOPIC or found.rid == context.subject_key:
+            continue
+        line_end = text.find("\n", match.start(), end)
+        statement = Statement(CALLS, context.subject, context.subject_key, RawName(found.name, found.kind), found.rid, "env_block.address", match.start())
+        yield statement, match.start(), end if line_end < 0 else line_end
+
+
+def _make(relation: str, source: Name, target: Name, at: int, drawn: str = "") -> Statement:
+    return Statement(relation, source.raw, source.key, target.raw, target.key, "flow.arrow", at, drawn=drawn)
