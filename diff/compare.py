@@ -206,6 +206,9 @@ def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: ra
     if subject.claims and kind.status == "confirmed":
         checked = [p.as_dict() for p in promises.check(subject, world)]
         details |= {"promises": checked} if checked else {}
+    series = world.series(subject.past or subject.edges)
+    if series:
+        details["series"] = {"from": world.evidence.history_from.isoformat(), "days": series}
     if subject.source.members or subject.target.members:
         details["members"] = [*subject.source.members, *subject.target.members]
     finding = Finding(

@@ -22,6 +22,8 @@ EDGE_DAY_SCHEMA: dict[str, Any] = {
     "rid": pl.String, "day": pl.Date, "calls": pl.Int64, "messages": pl.Int64, "errors": pl.Int64, "traces": pl.Int64, "instance_hours": pl.Int64,
 }
 _WORD = 62
+# Daily rows up to which every edge keeps its counts by day (the sparklines of reports).
+DAILY_ROWS_MAX = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class EdgeHistory:
     messages: int = 0
     traces: int = 0
     instance_hours: int = 0
-    # Messages by day offset, for topics only: the opportunities of their subscribers.
+    # Calls or messages by day offset: for publishers always (the opportunities of subscribers), for others in worlds of ordinary size.
     by_day: tuple[tuple[int, int], ...] = ()
 
 
@@ -105,12 +107,15 @@ def histories_of(days: Iterable[EdgeDay] | pl.DataFrame, start: date) -> dict[st
     return found
 
 
-def with_daily_messages(histories: dict[str, EdgeHistory], days: Iterable[EdgeDay] | pl.DataFrame, start: date, rids: frozenset[str]) -> dict[str, EdgeHistory]:
-    """`histories` where the named edges (publishers) also carry their messages by day."""
-    frame = (days if isinstance(days, pl.DataFrame) else _frame(days)).filter(pl.col("rid").is_in(sorted(rids)))
+def with_daily_counts(histories: dict[str, EdgeHistory], days: Iterable[EdgeDay] | pl.DataFrame, start: date, rids: frozenset[str]) -> dict[str, EdgeHistory]:
+    """`histories` where the named edges (publishers) also carry their messages by day; in a world of ordinary size, every edge its calls."""
+    frame = days if isinstance(days, pl.DataFrame) else _frame(days)
+    if frame.height > DAILY_ROWS_MAX:
+        frame = frame.filter(pl.col("rid").is_in(sorted(rids)))
     by_rid: dict[str, list[tuple[int, int]]] = {}
-    for rid, day, messages in frame.unique(subset=["rid", "day"], keep="any").sort("rid", "day").select("rid", "day", "messages").iter_rows():
-        by_rid.setdefault(rid, []).append(((day - start).days, messages))
+    count = pl.when(pl.col("messages") > 0).then(pl.col("messages")).otherwise(pl.col("calls")).alias("count")
+    for rid, day, number in frame.unique(subset=["rid", "day"], keep="any").sort("rid", "day").select("rid", "day", count).iter_rows():
+        by_rid.setdefault(rid, []).append(((day - start).days, number))
     out = dict(histories)
     for rid, found in by_rid.items():
         if rid in out:

@@ -12,7 +12,7 @@ import polars as pl
 
 from diff import windows
 from diff.cadence import declared
-from diff.evidence import EdgeHistory, Evidence, histories_of, with_daily_messages
+from diff.evidence import EdgeHistory, Evidence, histories_of, with_daily_counts
 from diff.policy import Policy
 from diff.windows import Window
 from nexus.errors import SourceUnavailable
@@ -68,7 +68,7 @@ def read(
     frames = getattr(readers.history, "edge_day_frame", None)
     days = frames(tenant, env, history_from, last) if frames is not None else readers.history.edge_days(tenant, env, history_from, last)
     histories = histories_of(days, history_from)
-    histories = with_daily_messages(histories, days, history_from, frozenset(e.rid for e in past if e.relation is Relation.PUBLISHES_OBSERVED))
+    histories = with_daily_counts(histories, days, history_from, frozenset(e.rid for e in past if e.relation is Relation.PUBLISHES_OBSERVED))
     evidence = Evidence(
         window.start, window.end, history_from, tuple(designed), tuple(observed), tuple(past), histories, tuple(d for d in service_days if d.day < last),
         readers.observed.coverage(tenant, TimeRange(window.start, window.end)), registry, environment,

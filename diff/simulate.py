@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
 from diff.cadence import Cadence
-from diff.evidence import Evidence, histories_of, with_daily_messages
+from diff.evidence import Evidence, histories_of, with_daily_counts
 from nexus.model.claim import Claim, Modality, Quantity, Via
 from nexus.model.document import Classification, DocumentRef
 from nexus.model.edge import DesignedEdge, EdgeDay, Exemplar, ObservedEdge, Relation, Support
@@ -94,8 +94,7 @@ class Sim:
         begin = EPOCH + timedelta(days=start)
         histories = histories_of(rows, begin)
         publishers = frozenset(e.rid for e in past if e.relation is Relation.PUBLISHES_OBSERVED)
-        if publishers:
-            histories = with_daily_messages(histories, rows, begin, publishers)
+        histories = with_daily_counts(histories, rows, begin, publishers)
         return Evidence(
             midnight(first), midnight(until), begin, tuple(designed), observed, past, histories, tuple(s for d in days for s in cache.services(d)),
             self.coverage(first, until), Registry(entities or self.entities()), history_coverage=self.coverage(start, until),

@@ -112,6 +112,17 @@ class World:
         """Daily history of an edge; empty where none is stored."""
         return self.evidence.histories.get(edge.rid, NO_HISTORY)
 
+    def series(self, edges: Iterable[ObservedEdge]) -> list[int]:
+        """Calls or messages by day of the history; empty where the days are not kept."""
+        found = [0] * self.evidence.days
+        known = False
+        for edge in edges:
+            for offset, count in self.history(edge).by_day:
+                if offset < len(found):
+                    found[offset] += count
+                    known = True
+        return found if known else []
+
     def active_mask(self, edges: Iterable[ObservedEdge]) -> int:
         """Days on which any of the edges was active."""
         mask = 0

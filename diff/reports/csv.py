@@ -1,0 +1,44 @@
+"""CSV (RFC 4180), one row a finding, for a spreadsheet. Cells that a spreadsheet would take for a formula begin with an apostrophe."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Final
+
+from diff.report import Format
+from diff.reports._json import timestamp
+from diff.reports._words import places
+from nexus.ports.drift import Report
+
+COLUMNS = (
+    "fingerprint", "flag", "status", "reason", "severity", "state", "undecided", "rank", "relation", "source", "source_kind", "target", "target_kind", "environment", "protocol", "operation",
+    "channel", "summary", "what_would_change_this", "documents", "calls", "messages", "errors", "first_seen", "last_seen", "opportunities", "covered_days", "detection", "rate_upper",
+    "active_day_upper", "first_detected",
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def cell(value: object) -> object:
+    """Text that no spreadsheet runs."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def render(report: Report) -> str:
+    """Header and rows."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for f in report.findings:
+        e, x = f.observed, f.exposure
+        row = (
+            f.fingerprint, f.flag.value, f.status, f.reason, f.severity.value, f.state.value, str(f.undecided).lower(), f.rank, f.relation, f.source.name, f.source.kind.value, f.target.name,
+            f.target.kind.value, f.environment, f.via.protocol, f.via.operation, f.via.channel, f.summary, f.what_would_change_this, " ".join(places(f)),
+            e.calls if e else "", e.messages if e else "", e.errors if e else "", timestamp(e.first_seen) if e else "", timestamp(e.last_seen) if e else "",
+            x.opportunities if x else "", x.covered_days if x else "", x.detection if x else "", x.rate_upper if x else "", x.active_day_upper if x else "", timestamp(f.first_detected) or "",
+        )
+        writer.writerow([cell(value) for value in row])
+    return out.getvalue()
+
+
+REPORT: Final = Format(".csv", "text/csv", render)

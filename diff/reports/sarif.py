@@ -1,0 +1,118 @@
+"""SARIF 2.1.0, for code scanning: the document's lines are the location, fingerprints are stable.
+
+`kind` is `fail` for drift, `open` for what is undecided, `notApplicable` for what could not be seen, `pass` for what is confirmed.
+Suppressed findings carry their justification; with a baseline each result says whether it is new.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+from urllib.parse import quote
+
+from diff.compare import kinds
+from diff.report import Format
+from diff.reports._json import exposure_json, timestamp
+from nexus.model.claim import Claim
+from nexus.model.finding import Finding, Flag, Severity, State
+from nexus.ports.drift import Report
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {Severity.NONE: "none", Severity.LOW: "note", Severity.MEDIUM: "warning", Severity.HIGH: "error"}
+
+
+def render(report: Report) -> str:
+    """One run."""
+    rules = sorted(kinds())
+    results = [_result(f, rules) for f in report.findings]
+    run = report.run
+    log: dict[str, Any] = {
+        "$schema": SCHEMA, "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "nexus diff", "informationUri": "https://github.com/khala-nexus/khala-nexus", "semanticVersion": "0.1.0", "rules": [_rule(name) for name in rules]}},
+            "automationDetails": {"id": f"nexus-diff/{run.environment or 'all'}/{run.id}"},
+            "invocations": [{"executionSuccessful": True, "endTimeUtc": timestamp(run.generated_at)}],
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": {"DOCUMENTS": {"description": {"text": "The root of the ingested documents."}}},
+            "results": results,
+            "properties": {
+                "window": {"from": timestamp(run.window_from), "to": timestamp(run.window_to)}, "documentRevision": run.document_revision, "configHash": run.config_hash,
+                "totals": report.totals, "metrics": report.metrics,
+            },
+        }],
+    }
+    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(name: str) -> dict[str, Any]:
+    import sys
+
+    kind = kinds()[name]
+    text = (sys.modules[f"diff.kinds.{name}"].__doc__ or "").strip()
+    first = " ".join(text.split("\n\n")[0].split())
+    return {
+        "id": name, "name": "".join(part.capitalize() for part in name.split("_")), "shortDescription": {"text": first}, "fullDescription": {"text": " ".join(text.split())},
+        "help": {"text": text, "markdown": text}, "defaultConfiguration": {"level": _LEVELS[kind.severity]},
+    }
+
+
+def _result(finding: Finding, rules: list[str]) -> dict[str, Any]:
+    kind = _kind(finding)
+    result: dict[str, Any] = {
+        "ruleId": finding.status, "ruleIndex": rules.index(finding.status), "kind": kind, "level": _LEVELS[finding.severity] if kind == "fail" else "none",
+        "message": {"text": finding.summary + (f" Changes with: {finding.what_would_change_this}." if finding.what_would_change_this else "")},
+        "fingerprints": {"nexus/v1": finding.fingerprint}, "partialFingerprints": {"nexusFinding/v1": finding.fingerprint},
+        "locations": [_location(c) for c in finding.designed.claims[:1]] if finding.designed is not None else [_logical(finding)],
+        "properties": {
+            "flag": finding.flag.value, "reason": finding.reason, "relation": finding.relation, "source": finding.source.name, "target": finding.target.name, "state": finding.state.value,
+            "severity": finding.severity.value, "environment": finding.environment, "exposure": exposure_json(finding.exposure), "observed": _observed(finding),
+        },
+        "rank": round(min(max(finding.rank * 100, 0.0), 100.0), 2),
+    }
+    if finding.designed is not None and len(finding.designed.claims) > 1:
+        result["relatedLocations"] = [{**_location(c), "id": number, "message": {"text": c.quote}} for number, c in enumerate(finding.designed.claims[1:], 1)]
+    if finding.state is State.SUPPRESSED:
+        note = finding.details.get("suppression", {})
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": "; ".join(f"{key}: {value}" for key, value in note.items()) or "suppressed in Nexus"}]
+    if "baseline" in finding.details:
+        result["baselineState"] = "unchanged" if finding.details["baseline"] else "new"
+    return result
+
+
+def _kind(finding: Finding) -> str:
+    if finding.flag is Flag.CONFIRMED or finding.severity is Severity.NONE:
+        return "pass"
+    if finding.status == "not_observable":
+        return "notApplicable"
+    return "open" if finding.undecided or finding.state is State.HELD else "fail"
+
+
+def _location(claim: Claim) -> dict[str, Any]:
+    region: dict[str, Any] = {"startLine": max(claim.lines[0], 1), "endLine": max(claim.lines[1], claim.lines[0], 1), "snippet": {"text": claim.quote}}
+    if claim.columns[0] > 0:
+        # SARIF's end column is behind the last character.
+        region |= {"startColumn": claim.columns[0]} | ({"endColumn": claim.columns[1] + 1} if claim.columns[1] >= claim.columns[0] or claim.lines[1] > claim.lines[0] else {})
+    uri = claim.document.uri or claim.document.title
+    relative = "://" not in uri and not uri.startswith("/")
+    place: dict[str, Any] = {"uri": quote(uri, safe="/:#?&=%+,;@~!$'()*[]" if "://" in uri else "/")}
+    if relative:
+        place["uriBaseId"] = "DOCUMENTS"
+    return {"physicalLocation": {"artifactLocation": place, "region": region}, "logicalLocations": [{"fullyQualifiedName": f"{claim.source} {claim.relation} {claim.target}", "kind": "relation"}]}
+
+
+def _logical(finding: Finding) -> dict[str, Any]:
+    """An edge that no document mentions has no line."""
+    return {"logicalLocations": [{"fullyQualifiedName": f"{finding.source.name} {finding.relation} {finding.target.name}", "kind": "relation"}]}
+
+
+def _observed(finding: Finding) -> dict[str, Any] | None:
+    e = finding.observed
+    if e is None:
+        return None
+    return {
+        "calls": e.calls, "messages": e.messages, "errors": e.errors, "firstSeen": timestamp(e.first_seen), "lastSeen": timestamp(e.last_seen), "traces": [x.trace_id for x in e.exemplars],
+        "query": e.trace_query.query if e.trace_query is not None else None,
+    }
+
+
+REPORT: Final = Format(".sarif", "application/sarif+json", render)
