@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -108,6 +109,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     command = [str(NEXUS), "up", "--data", str(args.data), "--http", args.http, "--otlp-grpc", args.otlp_grpc, "--otlp-http", args.otlp_http, "--docs", str(DOCS)]
     # A session of its own, so that Ctrl-C reaches the server once, from here, and in order.
+    # The SDK keeps every trace, which the spans do not say by themselves: without this no absence would be decided (drift.md section 3).
+    os.environ.setdefault("NEXUS_DIFF__SAMPLING", "none")
     server = subprocess.Popen(command, start_new_session=True)
     try:
         wait_ready(f"http://{args.http}", server)
