@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -154,6 +155,7 @@ def start_worker(task: object) -> subprocess.Popen[bytes]:
     worker.stdin.flush()
     ready = json.loads(worker.stdout.readline())
     assert ready == {"ready": True}, ready
+    threading.Thread(target=worker.stdout.read, daemon=True).start()  # its metrics, every second
     return worker
 
 
@@ -200,7 +202,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--transport", choices=("grpc", "http"), default="grpc")
-    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--payloads", type=int, default=32)
     parser.add_argument("--folder", help="where the log is written (default: the system's temporary folder)")
     options = parser.parse_args()

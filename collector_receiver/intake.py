@@ -9,7 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, Protocol, runtime_checkable
 
@@ -17,7 +17,7 @@ import structlog
 
 from collector_receiver.budget import Budget
 from collector_receiver.inflate import gunzip
-from collector_receiver.otlp import decode_batch
+from collector_receiver.otlp import Decoded, decode_batch
 from collector_receiver.otlp_json import to_protobuf
 from collector_receiver.raw import RawSpans
 from nexus import telemetry
@@ -59,13 +59,17 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class IntakeLimits:
-    """Bounds of the intake: bytes of one request after decompression, requests and bytes that are decoded together, requests that wait."""
+    """Bounds of the intake: bytes of one request after decompression, requests and bytes that are decoded together, requests that wait.
+
+    `linger` is how long (s) a busy intake waits for a second request: decoding several together costs half as much for each.
+    """
 
     max_request_bytes: int = 64 * 1024 * 1024
-    batch_bytes: int = 4 * 1024 * 1024
+    batch_bytes: int = 8 * 1024 * 1024
     batch_requests: int = 64
     max_waiting: int = 1024
-    threads: int = 2
+    linger: float = 0.002
+    committers: int = 2
 
 
 @runtime_checkable
@@ -98,21 +102,25 @@ class Intake:
         self._waiting: deque[Pending] = deque()
         self._changed = threading.Condition()
         self._stopping = False
-        self._threads: list[threading.Thread] = []
+        self._decoder: threading.Thread | None = None
+        # Appending waits for the disk; the next batch is decoded meanwhile. Bounded by the slots, so that a slow disk holds the decoder up.
+        self._committers = ThreadPoolExecutor(limits.committers, thread_name_prefix="intake-commit")
+        self._slots = threading.BoundedSemaphore(limits.committers + 1)
+        self._busy_until = 0.0
 
     def start(self) -> None:
         """Start the threads."""
-        self._threads = [threading.Thread(target=self._work, name=f"intake-{n}", daemon=True) for n in range(self._limits.threads)]
-        for thread in self._threads:
-            thread.start()
+        self._decoder = threading.Thread(target=self._work, name="intake-decode", daemon=True)
+        self._decoder.start()
 
     def stop(self) -> None:
         """Answer everything that waits, then end."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        for thread in self._threads:
-            thread.join()
+        if self._decoder is not None:
+            self._decoder.join()
+        self._committers.shutdown()
 
     def submit(self, pending: Pending) -> None:
         """Queue a request whose bytes are reserved. Overloaded where too many wait (the reservation stays the caller's until then)."""
@@ -127,6 +135,8 @@ class Intake:
         with self._changed:
             while not self._waiting and not self._stopping:
                 self._changed.wait()
+            if len(self._waiting) == 1 and not self._stopping and time.monotonic() < self._busy_until:
+                self._changed.wait(self._limits.linger)
             batch: list[Pending] = []
             size = 0
             while self._waiting and len(batch) < self._limits.batch_requests and (not batch or size + len(self._waiting[0].body) <= self._limits.batch_bytes):
@@ -136,31 +146,47 @@ class Intake:
 
     def _work(self) -> None:
         while batch := self._take():
-            self._handle(batch)
+            self._decode(batch)
+            self._busy_until = time.monotonic() + 10 * self._limits.linger
 
-    def _handle(self, batch: list[Pending]) -> None:
-        """Answer each request of a batch, whatever happens."""
+    def _decode(self, batch: list[Pending]) -> None:
+        """Decode requests together and hand them to a committer; every request is answered, whatever happens."""
         ready = [pending for pending in batch if self._prepare(pending)]
         if not ready:
             return
         try:
-            self._append(ready)
-        except NexusError as error:
-            for pending in ready:
-                self._finish(pending, error)
-        except BaseException as error:  # a sender must never see it; the library's panics derive from BaseException
-            if len(ready) > 1:
-                # Alone, so that only the request that causes it suffers.
-                for pending in ready:
-                    if not pending.future.done():
-                        self._handle_alone(pending)
+            decoded = decode_batch([pending.body for pending in ready], [pending.tenant for pending in ready], self._allowed)
+        except BaseException as error:  # noqa: BLE001  # a sender must never see it; the library's panics derive from BaseException
+            if len(ready) == 1:
+                self._broken(ready[0], error)
                 return
-            log.exception("intake_failed", bytes=len(ready[0].body))
-            self._finish(ready[0], InvariantBroken(f"decoding failed: {error!r}"))
+            # Alone, so that only the request that causes it suffers.
+            for pending in ready:
+                pending.json = pending.gzip = False  # that is done
+                self._decode([pending])
+            return
+        # The bodies are not needed any more; what they became is about as large.
+        for pending in ready:
+            pending.body = b""
+        self._slots.acquire()
+        self._committers.submit(self._commit, ready, decoded)
 
-    def _handle_alone(self, pending: Pending) -> None:
-        pending.json = pending.gzip = False  # `_prepare` has done both
-        self._handle([pending])
+    def _commit(self, batch: list[Pending], decoded: Decoded) -> None:
+        """Append a batch and answer its requests."""
+        try:
+            self._append(batch, decoded)
+        except NexusError as error:
+            for pending in batch:
+                self._finish(pending, error)
+        except BaseException as error:  # noqa: BLE001  # likewise
+            for pending in batch:
+                self._broken(pending, error)
+        finally:
+            self._slots.release()
+
+    def _broken(self, pending: Pending, error: BaseException) -> None:
+        log.error("intake_failed", error=repr(error), exc_info=error)
+        self._finish(pending, InvariantBroken(f"taking a request failed: {error!r}"))
 
     def _prepare(self, pending: Pending) -> bool:
         """Inflate, and turn JSON into protobuf. False where that was the end of it."""
@@ -176,9 +202,8 @@ class Intake:
                     telemetry.OTLP_WARNINGS.labels("unknown_json").inc()
         except NexusError as error:
             self._finish(pending, error)
-        except Exception as error:
-            log.exception("intake_failed", bytes=len(pending.body))
-            self._finish(pending, InvariantBroken(f"reading failed: {error!r}"))
+        except Exception as error:  # noqa: BLE001  # goes to the log and, as an outage, to the sender
+            self._broken(pending, error)
         else:
             return True
         return False
@@ -187,8 +212,7 @@ class Intake:
         self.budget.reserve(size)
         pending.reserved += size
 
-    def _append(self, batch: list[Pending]) -> None:
-        decoded = decode_batch([pending.body for pending in batch], [pending.tenant for pending in batch], self._allowed)
+    def _append(self, batch: list[Pending], decoded: Decoded) -> None:
         undecodable = {place: MalformedSpans(why) for place, why in decoded.malformed.items()}
         # Bad data stays bad whatever the log says.
         for place, malformed in undecodable.items():

@@ -13,12 +13,13 @@ import pickle
 import signal
 import sys
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import structlog
 
 from nexus.errors import NexusError
 from nexus.settings import Settings
+from nexus.store.pool import Database
 from nexus.wiring.process import open_database
 from nexus.wiring.receiver import GRACE, bind, build_receiver
 from nexus.wiring.runtime import Runtime
@@ -44,7 +45,9 @@ def main() -> None:
     """Receive until told to stop, or until the parent is gone."""
     task = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the parent process, over a pipe of its own
     assert isinstance(task, Task)
-    runtime = Runtime(task.settings, open_database(task.settings, task.database_url))
+    # Only tokens need the database; without them it may be away for good.
+    database = open_database(task.settings, task.database_url) if task.settings.otlp.auth == "token" else cast("Database", NoDatabase())
+    runtime = Runtime(task.settings, database)
     try:
         asyncio.run(_receive(runtime, task))
     except NexusError as error:
@@ -52,6 +55,13 @@ def main() -> None:
         sys.exit(1)
     finally:
         runtime.close()
+
+
+class NoDatabase:
+    """In place of a database that nothing asks for."""
+
+    def close(self) -> None:
+        """Nothing to close."""
 
 
 async def _receive(runtime: Runtime, task: Task) -> None:
@@ -79,7 +89,8 @@ async def _receive(runtime: Runtime, task: Task) -> None:
 async def _report() -> None:
     while True:
         await asyncio.sleep(REPORT_S)
-        _say({"metrics": snapshot()})
+        # In a thread: a parent that does not read must not stop the receiving.
+        await asyncio.to_thread(_say, {"metrics": snapshot()})
 
 
 def _say(message: dict[str, Any]) -> None:
