@@ -25,3 +25,23 @@ def language_of(text: str) -> str:
     if letters and han >= letters * _KOREAN_SHARE:
         return "zh"
     return "en"
+
+
+# Words without which nobody writes English prose; code has hardly any.
+_PROSE = frozenset("the a an of to in is are and or for on with that this it as be by from at if can when which you not will has have".split())
+_PROSE_SHARE = 0.12
+_PROSE_WORDS = 30
+
+
+def passage_language(text: str, document: str) -> str:
+    """The language of a passage of a document in the language `document`.
+
+    Code and tables of names are in the language of their document: readers of that language look for them. Only prose of another
+    language is of that language.
+    """
+    own = language_of(text)
+    if own == document or own != "en":
+        return own
+    words = [word for word in text.lower().split() if word.isalpha()]
+    prose = len(words) >= _PROSE_WORDS and sum(word in _PROSE for word in words) >= len(words) * _PROSE_SHARE
+    return own if prose else document

@@ -15,7 +15,7 @@ from knowledge.classify import PathRule, classify, path_matches
 from knowledge.collect import Found
 from knowledge.detectors._shape import Detector
 from knowledge.front_matter import front_matter, text_value
-from knowledge.language import language_of
+from knowledge.language import language_of, passage_language
 from knowledge.passages import Chunk, chunk
 from knowledge.scanner import Secret, scan
 from knowledge.sections import Syntax, heading_text
@@ -138,6 +138,7 @@ def _passages(
     out: list[NewPassage] = []
     seen: dict[str, int] = {}
     tainted: dict[tuple[str, ...], bool] = {}
+    language = language_of(text)
     for ordinal, piece in enumerate(chunks):
         body = text[piece.start : piece.end]
         if piece.section not in tainted:
@@ -157,7 +158,7 @@ def _passages(
         heading = heading_path(title, piece.section)
         terms, length = options.analyzer.passage(heading, lead + body)
         out.append(NewPassage(
-            rid, ordinal, piece.section, piece.lines, lead, body, own, language_of(lead + body),
+            rid, ordinal, piece.section, piece.lines, lead, body, own, passage_language(lead + body, language),
             hashlib.sha256(index_text(heading, lead + body).encode()).hexdigest(), quarantined=False, terms=terms, length=length,
         ))
     return tuple(out)

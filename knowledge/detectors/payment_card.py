@@ -47,7 +47,7 @@ def _find(text: str) -> Iterator[Span]:
         if not _GROUPED.fullmatch(written):
             continue
         digits = written.replace(" ", "").replace("-", "")
-        if len(set(digits)) > 2 and not _TIMES.fullmatch(digits) and _issued(digits) and luhn(digits):
+        if len(set(digits)) > 1 and not _TIMES.fullmatch(digits) and _issued(digits) and luhn(digits):
             yield match.span()
 
 
