@@ -108,7 +108,7 @@ class Names:
     def _among_observed(self, name: str, kind: str) -> tuple[str, ...]:
         """Observed nodes of that spelling and a kind that the word can mean; by the strictest key that anything answers to."""
         for key in keys(name):
-            found = sorted(i for i in self._spellings.get(key, ()) if _fits(kind, i.split(":", 1)[0]))
+            found = sorted(i for i in self._spellings.get(key, ()) if _fits(kind, i.split(":", 1)[0]) and not _apart(name, i.split(":", 1)[1]))
             if found:
                 return tuple(found)
         return ()
@@ -145,6 +145,12 @@ def _normal(name: str) -> str:
 def _fits(said: str, seen: str) -> bool:
     """Whether a document's kind can be what traces show. A service that is only called may look like an external host."""
     return said == seen or (said in _OPEN_KINDS and seen in _OPEN_KINDS) or (said == NodeKind.DATABASE and seen == NodeKind.EXTERNAL)
+
+
+def _apart(said: str, seen: str) -> bool:
+    """Whether both state a namespace, and not the same one."""
+    one, two = said.strip().casefold(), seen
+    return "/" in one and "/" in two and "://" not in one and one.split("/", 1)[0] != two.split("/", 1)[0]
 
 
 def _parts(kind: str, name: str) -> tuple[str, ...]:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
+from html import escape as _escape
 
+from diff.reports._words import clean
 from nexus.model.finding import Finding, Flag
 
 NODES_MAX = 80
 SIZE = 720
 _CLASS = {Flag.CONFIRMED: "ok", Flag.DOC_ONLY: "doc", Flag.OBSERVED_ONLY: "obs", Flag.CONFLICT: "bad"}
 _ORDER = (Flag.CONFIRMED, Flag.DOC_ONLY, Flag.OBSERVED_ONLY, Flag.CONFLICT)
+
+
+def escape(text: str) -> str:
+    """Text of a page, without control characters."""
+    return _escape(clean(text))
 
 
 def svg(findings: Sequence[Finding]) -> str:

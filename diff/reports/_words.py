@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nexus.model.finding import Finding, Flag
 from nexus.ports.drift import Report
 
@@ -11,6 +13,15 @@ HEADINGS = {
     Flag.CONFIRMED: "Confirmed",
 }
 ARROWS = {"CALLS": "calls", "PUBLISHES": "publishes", "SUBSCRIBES": "subscribes to", "DELIVERS": "delivers to"}
+
+
+# What XML 1.0 cannot hold, and what a terminal would obey.
+_CONTROL = re.compile("[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    """Text without control characters."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 def edge(finding: Finding) -> str:

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from html import escape
+from html import escape as _escape
 from typing import Final
 
 from diff import stats
 from diff.report import Format
 from diff.reports._map import sparkline, svg
-from diff.reports._words import FLAGS, HEADINGS, edge, ratios, window
+from diff.reports._words import FLAGS, HEADINGS, clean, edge, ratios, window
 from nexus.model.finding import Finding, Flag
 from nexus.ports.drift import Report
 
@@ -28,6 +28,11 @@ blockquote{margin:.3rem 0;padding-left:.7rem;border-left:3px solid var(--line)}c
 .spark rect{fill:var(--c)}table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .6rem;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
 """
 _CLASS = {Flag.CONFIRMED: "ok", Flag.DOC_ONLY: "doc", Flag.OBSERVED_ONLY: "obs", Flag.CONFLICT: "bad"}
+
+
+def escape(text: str) -> str:
+    """Text of a page, without control characters."""
+    return _escape(clean(text))
 
 
 def render(report: Report) -> str:

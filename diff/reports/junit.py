@@ -6,24 +6,14 @@ promise) is a case of its own.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from diff.report import Format
 from diff.reports._json import timestamp
-from diff.reports._words import edge, places
+from diff.reports._words import clean, edge, places
 from nexus.model.finding import Finding, Flag, Severity, State
 from nexus.ports.drift import Report
-
-# What XML 1.0 cannot hold at all.
-_CONTROL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def clean(text: str) -> str:
-    """Text that XML can hold."""
-    return _CONTROL.sub("\ufffd", text)
-
 
 def render(report: Report) -> str:
     """One test suite a flag."""

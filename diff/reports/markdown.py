@@ -7,7 +7,7 @@ from typing import Final
 
 from diff import stats
 from diff.report import Format
-from diff.reports._words import FLAGS, HEADINGS, edge, ratios, window
+from diff.reports._words import FLAGS, HEADINGS, clean, edge, ratios, window
 from nexus.model.claim import Claim
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Finding, Flag
@@ -20,13 +20,13 @@ _MENTION = re.compile(r"@(?=\w)|(?<=\w)://")
 
 def escape(text: str) -> str:
     """Text that means nothing to Markdown or to a forge: no markup, no HTML, no mention, no link."""
-    plain = _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    plain = _SPECIAL.sub(r"\\\1", clean(" ".join(text.split()))).replace("\\<", "&lt;").replace("\\>", "&gt;")
     return _MENTION.sub(lambda m: "@\u200b" if m[0] == "@" else ":\u200b//", plain)
 
 
 def code(text: str) -> str:
     """A code span of any text, backticks in it included."""
-    flat = " ".join(text.split())
+    flat = clean(" ".join(text.split()))
     fence = "`" * (max((len(run) for run in re.findall(r"`+", flat)), default=0) + 1)
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
     return f"{fence}{pad}{flat}{pad}{fence}" if flat else ""

@@ -6,7 +6,7 @@ import io
 from typing import Final
 
 from diff.report import Format
-from diff.reports._words import FLAGS, HEADINGS, edge, places, ratios, window
+from diff.reports._words import FLAGS, HEADINGS, clean, edge, places, ratios, window
 from nexus.model.finding import Finding, Flag
 from nexus.ports.drift import Report
 
@@ -22,7 +22,7 @@ def render(report: Report) -> str:
     out = io.StringIO()
     console = Console(file=out, width=WIDTH, no_color=True, highlight=False, markup=False, emoji=False)
     run, totals = report.run, report.totals
-    console.print(f"Drift of {run.environment or 'all environments'}, {window(report)}")
+    console.print(f"Drift of {clean(run.environment) or 'all environments'}, {window(report)}")
     console.print(
         f"confirmed {totals['confirmed']}, documented only {totals['doc_only']}, observed only {totals['observed_only']}, conflicts {totals['conflict']}; "
         f"undecided {totals['undecided']}; {ratios(report)}"
@@ -36,8 +36,8 @@ def render(report: Report) -> str:
             table.add_column(name, overflow="fold", max_width={"why": 72, "evidence": 30, "edge": 36}.get(name))
         for finding in found:
             table.add_row(
-                Text(finding.status), Text(finding.severity.value), Text(finding.state.value), Text(edge(finding)), Text("\n".join(evidence(finding))),
-                Text(finding.summary.partition(": ")[2] + (f" Changes with: {finding.what_would_change_this}." if finding.what_would_change_this else "")),
+                Text(finding.status), Text(finding.severity.value), Text(finding.state.value), Text(clean(edge(finding))), Text(clean("\n".join(evidence(finding)))),
+                Text(clean(finding.summary.partition(": ")[2] + (f" Changes with: {finding.what_would_change_this}." if finding.what_would_change_this else ""))),
             )
         console.print()
         console.print(table)
