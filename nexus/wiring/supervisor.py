@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import structlog
 
@@ -12,6 +13,9 @@ from nexus.errors import InvariantBroken
 from nexus.ports.role import Role
 
 STOP_DEADLINE_S = 30.0
+# Roles keep threads for as long as they live (`asyncio.to_thread`), and the loop's own default is cores + 4: with those taken, a
+# token could not be looked up and nothing could be stopped.
+THREADS = 64
 log = structlog.get_logger("nexus.supervisor")
 
 
@@ -22,6 +26,7 @@ async def supervise(roles: Sequence[Role], on_ready: Callable[[], None]) -> None
     """
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="nexus"))
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     started: list[Role] = []
