@@ -32,11 +32,12 @@ def request(url: str, body: dict[str, object] | None = None, timeout: float = 60
         return found
 
 
-def wait_ready(url: str, server: subprocess.Popen[bytes]) -> None:
+def wait_ready(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     """Until `/readyz` answers; the server's own message says why where it does not come up."""
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
         if server.poll() is not None:
+            print(log.read_text(encoding="utf-8", errors="replace"), file=sys.stderr)
             sys.exit(server.returncode)
         try:
             request(f"{url}/readyz", timeout=2.0)
@@ -84,14 +85,16 @@ def show(args: argparse.Namespace) -> None:
     """The drift report as a table, and one answer."""
     say("3. Drift: what the documents say, and what the traces show")
     request(f"http://{args.http}/diff/runs", {})
-    code = subprocess.run([str(NEXUS), "diff", "--data", str(args.data)], check=False).returncode
+    environment = os.environ | {"NEXUS_DIFF__SAMPLING": "none"}
+    code = subprocess.run([str(NEXUS), "diff", "--data", str(args.data)], check=False, env=environment).returncode
     if code not in (0, 1):
         sys.exit(f"nexus diff failed with exit code {code}")
     say(f"4. A question: {QUESTION}")
     answer = request(f"http://{args.http}/search/answer", {"query": QUESTION})
     print(f"  {answer.get('answer')}\n  confidence {answer.get('confidence')}, narrator {answer.get('narrator')}")
-    for citation in answer.get("citations") or []:  # type: ignore[attr-defined]
-        print(f"  [{citation['marker']}] {citation['kind']} {citation['rid']}{'' if citation['verified'] else '  unverified'}")
+    cited = {citation["marker"]: citation for citation in answer.get("citations") or []}  # type: ignore[attr-defined]
+    for marker, citation in sorted(cited.items()):
+        print(f"  [{marker}] {citation['kind']} {citation['rid']}{'' if citation['verified'] else '  unverified'}")
 
 
 def main() -> None:
@@ -118,7 +121,7 @@ def main() -> None:
         show(args)
         print(f"\ndemo ready: http://{args.http}", flush=True)
         if not args.exit:
-            print("Ctrl-C stops it; the data stay in " + str(args.data), flush=True)
+            print(f"Ctrl-C stops it; the data stay in {args.data}, the log is {log}", flush=True)
             server.wait()
     except KeyboardInterrupt:
         print("\nstopping", flush=True)
