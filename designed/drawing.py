@@ -232,14 +232,17 @@ def _messaging(diagram: Diagram, edge: DrawnEdge, source: DrawnNode, target: Dra
     raw_channel = diagram.name_of(channel)
     topics = edge.label.topics if channel.role is Role.BROKER else ()
     targets = [RawName(topic, "topic", (), raw_channel.within) for topic in topics] or [raw_channel]
-    broker = raw_channel.name if channel.role is Role.BROKER else ""
+    broker = "|".join((raw_channel.name, *raw_channel.aliases)) if channel.role is Role.BROKER else ""
     return [_claim(edge, relation, diagram.name_of(program), name, drawn=drawn, weak=weak, broker=broker) for name in targets]
 
 
 def _claim(edge: DrawnEdge, relation: str, source: RawName, target: RawName, *, drawn: str, weak: str, broker: str = "") -> RawClaim:
     label = edge.label
-    channel = target.name if relation != "CALLS" and target.name != broker else ""
-    attributes = {**edge.attributes, **({"label": label.text} if label.text else {}), **({"broker": broker} if broker else {})}
+    names = broker.split("|")
+    channel = target.name if relation != "CALLS" and target.name != names[0] else ""
+    attributes = {**edge.attributes, **({"label": label.text} if label.text else {}), **({"broker": names[0]} if broker else {})}
+    if len(names) > 1:
+        attributes["broker_aliases"] = "|".join(names[1:])
     return RawClaim(
         relation, source, target, edge.place, edge.rule, edge.confidence if edge.directed else min(edge.confidence, 0.6), label.via(channel),
         edge.modality or label.modality, label.quantities, drawn=drawn, environment=edge.environment, weak=weak, attributes=attributes,

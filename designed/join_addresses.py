@@ -59,7 +59,8 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
             elif fact.kind == "mention":
                 mentions.setdefault(squeeze(fact.subject), set()).add(fact.key)
     for path, reading in sorted(readings.items()):
-        variables = {**_around(dotenv, path), **{f.key: f.value for f in reading.facts if f.kind == "env" and f.value}}
+        # Compose takes values from `.env` only; Kubernetes' $(X) is a variable of the same document.
+        variables = {**{f.key: f.value for f in reading.facts if f.kind == "env" and f.value}, **_around(dotenv, path)}
         ports = _ports(reading, variables)
         for fact in reading.facts:
             if fact.kind == "env":

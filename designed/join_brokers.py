@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from designed.join_addresses import Found
-from designed.kinds import Role, bracketed, role_of, vocabulary, words
+from designed.kinds import bracketed, vocabulary, words
 from designed.names_known import squeeze
 from designed.reader import RawClaim, RawName, Reading
 
@@ -106,6 +106,7 @@ def _stated(readings: Mapping[str, Reading]) -> dict[tuple[str, str], set[str]]:
             if claim.relation not in ("PUBLISHES", "SUBSCRIBES") or claim.weak:
                 continue
             targets = _spellings(claim.target) | {squeeze(claim.attributes.get("broker", ""))}
+            targets |= {squeeze(alias) for alias in claim.attributes.get("broker_aliases", "").split("|")}
             main, bracket = bracketed(claim.target.name)
             targets |= {squeeze(main), squeeze(bracket)}
             for source in _spellings(claim.source):
@@ -134,8 +135,3 @@ def _eliminate(decided: dict[tuple[str, str], dict[str, str]], pairs: Sequence[t
         missing = "PUBLISHES" if "SUBSCRIBES" in have else "SUBSCRIBES"
         for pair in left:
             decided[pair][missing] = "elimination"
-
-
-def is_broker(name: str, technology: str = "") -> bool:
-    """Whether a name is a broker's or a channel's."""
-    return role_of(name, technology) in (Role.BROKER, Role.TOPIC)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from designed.block_lines import BlockLines
+from designed.chart_kind import mark
 from designed.drawing import MAX_DEPTH, MAX_PAIRS, Diagram, DrawnEdge, DrawnNode, node_role
 from designed.kinds import Role, first_name
 from designed.labels import read_label
@@ -37,8 +38,6 @@ _SUBGRAPH: Final = re.compile(r"subgraph\b[ \t]*")
 _BREAK: Final = re.compile(r"<br\s*/?>|\\n|\n", re.IGNORECASE)
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]*>")
 _ATTRIBUTE: Final = re.compile(r"(\w+)\s*:\s*(\"[^\"]*\"|[^,}\n]+)")
-_DECISION: Final = re.compile(r"^(?:yes|no|y|n|true|false|ok|fail(?:ed|ure)?|success|pass(?:ed)?|예|아니오|아니요|성공|실패)$", re.IGNORECASE)
-_TERMINAL: Final = re.compile(r"^(?:start|end|begin|stop|finish|done|시작|종료|끝)$", re.IGNORECASE)
 _STORE_SHAPES: Final = frozenset({"cylinder", "cyl", "database", "db", "das", "h-cyl", "lin-cyl", "disk"})
 
 
@@ -82,7 +81,7 @@ def read_flowchart(lines: BlockLines, start: int, path: str, rule: str = "mermai
             position = begin + 1
     for group in state.stack:
         state.problems.append(Problem(path, lines.line(start), f"subgraph {group!r} is not closed"))
-    _mark_process(state.diagram)
+    mark(state.diagram)
     state.diagram.fold()
     return state.diagram, state.problems
 
@@ -312,22 +311,3 @@ def _connect(
                 state.diagram.edges.append(
                     DrawnEdge(a, b, label, place, forward or backward, state.rule, 0.95, modality, attributes=attributes)
                 )
-
-
-def _mark_process(diagram: Diagram) -> None:
-    """A chart of steps (decisions, start and end) draws no dependencies: its arrows become weak."""
-    outgoing: dict[str, list[str]] = {}
-    for edge in diagram.edges:
-        outgoing.setdefault(edge.source, []).append(edge.label.text)
-    decisions = sum(
-        1
-        for node in diagram.nodes.values()
-        if node.shape in ("rhombus", "diam", "decision", "diamond")
-        and (node.label.rstrip().endswith("?") or sum(bool(_DECISION.match(t)) for t in outgoing.get(node.id, [])) >= 1)
-    )
-    terminals = sum(1 for node in diagram.nodes.values() if _TERMINAL.match(node.label))
-    nodes = [node for node in diagram.nodes.values() if not node.group]
-    # A step is told in a sentence; a component has a short name.
-    steps = sum(1 for node in nodes if len(node.label.split()) >= 5)
-    if decisions or terminals >= 2 or (nodes and steps * 2 > len(nodes)):
-        diagram.edges = [replace(e, confidence=min(e.confidence, 0.3), weak=e.weak or "a chart of steps") for e in diagram.edges]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from designed.block_lines import BlockLines
+from designed.chart_kind import mark
 from designed.drawing import Diagram, DrawnEdge, DrawnNode, node_role
 from designed.kinds import Role
 from designed.readers._plantuml_text import clean, first_line, label_of
@@ -156,6 +157,7 @@ class Components:
                 elif edge.directed and edge.source == ident:
                     kept += [replace(edge, source=provider) for provider in dict.fromkeys(providers) if provider != edge.target]
             self.diagram.edges = kept
+        mark(self.diagram)
         self.diagram.fold()
 
 

@@ -42,6 +42,11 @@ def mask_templates(text: str) -> str:
     return _TEMPLATE.sub(lambda m: re.sub(r"[^\n]", HOLE, m.group(0)), text)
 
 
+def without_holes(text: str) -> str:
+    """A value without what templates leave and the hyphen or dot that joined it: "·····-cart" is cart."""
+    return re.sub(rf"{HOLE}+[-.]?|[-.]?{HOLE}+", "", text)
+
+
 def documents(text: str) -> tuple[list[yaml.Node], list[tuple[int, str]]]:
     """Root nodes of all documents, and (offset, message) of what could not be read. A broken document keeps what stands before."""
     skip = 1 if text.startswith("\ufeff") else 0

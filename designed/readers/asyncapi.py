@@ -38,14 +38,14 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
     for root in roots:
         version = text_at(root, "asyncapi")
         if version:
-            reading += _specification(lines, root, client_view=version.startswith("2"))
+            reading += _specification(lines, root, path, client_view=version.startswith("2"))
     return reading
 
 
-def _specification(lines: BlockLines, root: yaml.Node, *, client_view: bool) -> Reading:
+def _specification(lines: BlockLines, root: yaml.Node, path: str, *, client_view: bool) -> Reading:
     title = get(root, "info", "title")
     if title is None or not scalar(title):
-        return Reading(problems=(Problem("", lines.line(root.start_mark.index), "AsyncAPI without info.title: whose channels these are is open"),))
+        return Reading(problems=(Problem(path, lines.line(root.start_mark.index), "AsyncAPI without info.title: whose channels these are is open"),))
     place = lines.place(*span(title))
     application = RawName(scalar(title), "service")
     entities = [RawEntity(application.name, "service", place, declares=True)]

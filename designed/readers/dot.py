@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from designed.block_lines import BlockLines
+from designed.chart_kind import mark
 from designed.drawing import MAX_DEPTH, MAX_PAIRS, Diagram, DrawnEdge, DrawnNode, node_role
 from designed.kinds import Role, first_name
 from designed.labels import read_label
@@ -98,6 +99,7 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
     for ident, node in list(state.diagram.nodes.items()):
         if node.group and ident not in used:
             del state.diagram.nodes[ident]
+    mark(state.diagram)
     state.diagram.fold()
     return Reading(state.diagram.claims(), state.diagram.entities(), problems=problems)
 

@@ -17,6 +17,7 @@ from typing import Final
 from xml.parsers import expat
 
 from designed.block_lines import BlockLines
+from designed.chart_kind import mark
 from designed.drawing import Diagram, DrawnEdge, DrawnNode, node_role
 from designed.kinds import Role, first_name
 from designed.labels import read_label
@@ -160,6 +161,7 @@ def _diagram(cells: list[_Cell]) -> Diagram:
         diagram.edges += [
             DrawnEdge(a, b, read_label(text), cell.place, forward or backward, "drawio.edge", 0.92, attributes=extra) for a, b in pairs
         ]
+    mark(diagram)
     diagram.fold()
     return diagram
 

@@ -20,7 +20,7 @@ import yaml
 from designed.block_lines import BlockLines
 from designed.kinds import ROLE_KIND, role_of
 from designed.reader import Fact, Format, RawEntity, ReadContext, Reader, Reading
-from designed.readers._yaml import documents, get, items, mask_templates, pairs, scalar, span, text_at
+from designed.readers._yaml import documents, get, items, mask_templates, pairs, scalar, span, text_at, without_holes
 from designed.readers.compose import image_name
 from nexus.model.document import Problem, SourceText
 
@@ -68,9 +68,9 @@ def _walk(
             for entry in items(environment):
                 value = get(entry, "value")
                 if value is not None and scalar(value):
-                    facts.append(Fact("env", name, text_at(entry, "name"), scalar(value), lines.place(*span(value)), common))
+                    facts.append(Fact("env", name, text_at(entry, "name"), without_holes(scalar(value)), lines.place(*span(value)), common))
             facts += [
-                Fact("env", name, variable, scalar(value), lines.place(*span(k, value)), common)
+                Fact("env", name, variable, without_holes(scalar(value)), lines.place(*span(k, value)), common)
                 for variable, k, value in pairs(environment)
                 if scalar(value)
             ]

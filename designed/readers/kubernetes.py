@@ -15,7 +15,7 @@ from designed.block_lines import BlockLines
 from designed.kinds import ROLE_KIND, role_of
 from designed.reader import Fact, Format, RawClaim, RawEntity, ReadContext, Reader, Reading
 from designed.readers import _kubernetes_policy as policy
-from designed.readers._yaml import HOLE, documents, get, items, mask_templates, pairs, scalar, span, text_at
+from designed.readers._yaml import HOLE, documents, get, items, mask_templates, pairs, scalar, span, text_at, without_holes
 from designed.readers.compose import image_name
 from nexus.model.document import Problem, SourceText
 
@@ -50,7 +50,7 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
 
 def _object(lines: BlockLines, root: yaml.Node) -> Reading:
     kind, name_node = text_at(root, "kind"), get(root, "metadata", "name")
-    name = _name(scalar(name_node))
+    name = without_holes(scalar(name_node))
     if not kind or name_node is None:
         return Reading()
     api = text_at(root, "apiVersion")
@@ -84,11 +84,6 @@ def _object(lines: BlockLines, root: yaml.Node) -> Reading:
     return Reading()
 
 
-def _name(name: str) -> str:
-    """A name without the holes that templates leave: "·····-cart" is cart."""
-    return re.sub(rf"{HOLE}+[-.]?|[-.]?{HOLE}+", "", name)
-
-
 def _service(lines: BlockLines, root: yaml.Node, name: str, common: dict[str, str]) -> Reading:
     name_node = get(root, "metadata", "name")
     place = lines.place(*span(name_node)) if name_node is not None else lines.whole_line(0)
@@ -98,7 +93,7 @@ def _service(lines: BlockLines, root: yaml.Node, name: str, common: dict[str, st
     if namespace and HOLE not in namespace:
         facts.append(Fact("address", name, f"{name}.{namespace}", ports, place, common))
     external = text_at(root, "spec", "externalName")
-    facts += [Fact("selector", name, f"{key}={_name(scalar(value))}", "", place, common) for key, _, value in pairs(get(root, "spec", "selector"))]
+    facts += [Fact("selector", name, f"{key}={without_holes(scalar(value))}", "", place, common) for key, _, value in pairs(get(root, "spec", "selector"))]
     entity = RawEntity(name, ROLE_KIND[role_of(name)], place, (external,) if external else (), declares=True, attributes=_namespaced(common))
     return Reading(entities=(entity,), facts=tuple(facts))
 
@@ -116,7 +111,7 @@ def _workload(lines: BlockLines, root: yaml.Node, what: tuple[str, str], base: d
     name_node = get(root, "metadata", "name")
     place = lines.place(*span(name_node)) if name_node is not None else lines.whole_line(0)
     common = {**base, "technology": images[0] if images else "", "kind": kind}
-    facts = [Fact("label", name, f"{key}={_name(scalar(value))}", "", place, common) for key, _, value in pairs(get(template, "metadata", "labels"))]
+    facts = [Fact("label", name, f"{key}={without_holes(scalar(value))}", "", place, common) for key, _, value in pairs(get(template, "metadata", "labels"))]
     account = text_at(pod, "serviceAccountName")
     for container in containers:
         facts += _container(lines, name, container, common)
@@ -135,16 +130,16 @@ def _container(lines: BlockLines, name: str, container: yaml.Node, common: dict[
             continue
         if value is not None and scalar(value):
             key = next(k for text, k, _ in pairs(entry) if text == "value")
-            facts.append(Fact("env", name, scalar(variable), scalar(value).replace(HOLE, ""), lines.place(*span(key, value)), common))
+            facts.append(Fact("env", name, scalar(variable), without_holes(scalar(value)), lines.place(*span(key, value)), common))
             continue
         reference = get(entry, "valueFrom", "configMapKeyRef")
         if reference is not None:
-            source = f"{_name(text_at(reference, 'name'))}/{text_at(reference, 'key')}"
+            source = f"{without_holes(text_at(reference, 'name'))}/{text_at(reference, 'key')}"
             facts.append(Fact("env_key", name, scalar(variable), source, lines.place(*span(variable)), common))
     for reference in items(get(container, "envFrom")):
         config = get(reference, "configMapRef", "name")
         if config is not None and scalar(config):
-            facts.append(Fact("env_ref", name, _name(scalar(config)), text_at(reference, "prefix"), lines.place(*span(config)), common))
+            facts.append(Fact("env_ref", name, without_holes(scalar(config)), text_at(reference, "prefix"), lines.place(*span(config)), common))
     for part in ("command", "args"):
         for item in items(get(container, part)):
             facts += [

@@ -6,7 +6,6 @@ gantt, mind map, JSON, salt) give an empty reading.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from typing import Final
 
@@ -14,6 +13,7 @@ from designed.block_lines import BlockLines
 from designed.drawing import Diagram
 from designed.reader import Format, ReadContext, Reader, Reading
 from designed.readers._c4 import C4, parse_call
+from designed.readers._include import beside
 from designed.readers._plantuml_component import Components
 from designed.readers._plantuml_sequence import Messages
 from designed.readers._plantuml_text import Part, parts, statements
@@ -128,11 +128,9 @@ def _includes(body: str, context: ReadContext) -> list[str]:
             match = _INCLUDE.match(line.strip())
             if match is None:
                 continue
-            name = match.group(1).strip("\"'")
-            if name.startswith("<") or "://" in name:
-                continue
-            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), name.split("!")[0]))
-            if target in seen or target.startswith(".."):
+            # `file!2` is the second diagram of a file.
+            target = beside(path, match.group(1).split("!")[0])
+            if target is None or target in seen:
                 continue
             seen.add(target)
             content = context.read_file(target)

@@ -7,7 +7,6 @@ Components are rolled up to their container, as an arrow between deployables; an
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from designed.kinds import Role
 from designed.labels import modality_of, read_label
 from designed.reader import Format, ReadContext, Reader, Reading
 from designed.readers._dsl_tokens import Statement, statements
+from designed.readers._include import beside
 from nexus.model.claim import Modality
 from nexus.model.document import Problem, SourceText
 
@@ -68,8 +68,8 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
 def _include(model: _Model, name: str, stack: list[tuple[str, str]]) -> None:
     """Elements of a local file, as if they stood here; its relationships are read where they stand."""
     name = re.sub(r"\$\{(\w+)\}", lambda m: model.constants.get(m.group(1), m.group(0)), name)
-    target = posixpath.normpath(posixpath.join(posixpath.dirname(model.path), name))
-    if "://" in name or target in model.included or target.startswith("..") or len(model.included) >= _MAX_INCLUDES:
+    target = beside(model.path, name)
+    if target is None or target in model.included or len(model.included) >= _MAX_INCLUDES:
         return
     model.included.add(target)
     content = model.read_file(target)
