@@ -12,7 +12,7 @@ from nexus.model.span import Kind
 
 SHOWS_CALLEE = (Kind.SERVER, Kind.INTERNAL, Kind.UNSPECIFIED, Kind.CONSUMER)
 # Columns of a span that a call takes over from either end.
-ENDS = ("row", "sid", "label", "env", "role", "kind", "name", "start_ns", "latency", "suspect", "error", "cancel", "p", "service_version", "instance", "key", "named_env")
+ENDS = ("row", "tenant", "sid", "label", "env", "role", "kind", "name", "start_ns", "latency", "suspect", "error", "cancel", "p", "service_version", "instance", "key", "named_env")
 
 
 def call_steps(spans: pl.DataFrame) -> pl.DataFrame:
@@ -64,7 +64,7 @@ def paired(spans: pl.DataFrame, table: pl.DataFrame, found: pl.DataFrame) -> pl.
     client_ns = pl.when(caller_view).then("p_latency")
     basis = pl.when("inferred").then(pl.lit("inferred")).when(client & pl.col("server")).then(pl.lit("paired")).when("server").then(pl.lit("server_only")).otherwise(pl.lit("boundary"))
     return facts(
-        pairs, relation=pl.lit(int(Relation.CALLS)), source=pl.col("p_label"), source_env=pl.col("p_env"), target=pl.col("c_label"), target_env=pl.col("c_env"),
+        pairs, tenant=pl.col("c_tenant"), relation=pl.lit(int(Relation.CALLS)), source=pl.col("p_label"), source_env=pl.col("p_env"), target=pl.col("c_label"), target_env=pl.col("c_env"),
         infrastructure=infrastructure, at_ns=pl.when(client).then("p_start_ns").otherwise("c_start_ns"),
         calls=number(first), handled=1, retries=number(caller_view & pl.col("p_retry")), client_errors=number(caller_view & pl.col("p_error")),
         server_errors=number(callee & pl.col("c_error")), errors=number(errors), cancelled=number(cancelled), observed=number(first),
@@ -101,7 +101,7 @@ def named_callers(spans: pl.DataFrame, answered: pl.DataFrame) -> pl.DataFrame:
 def from_named(roots: pl.DataFrame) -> pl.DataFrame:
     """Facts of calls that only the callee shows, from a caller that it names."""
     return facts(
-        roots.filter(pl.col("caller").is_not_null()), relation=pl.lit(int(Relation.CALLS)), source=pl.col("caller"), source_env=pl.col("named_env"), target=pl.col("label"),
+        roots.filter(pl.col("caller").is_not_null()), tenant=pl.col("tenant"), relation=pl.lit(int(Relation.CALLS)), source=pl.col("caller"), source_env=pl.col("named_env"), target=pl.col("label"),
         target_env=pl.col("env"), infrastructure=pl.col("infrastructure"), at_ns=pl.col("start_ns"), calls=1, handled=1, server_errors=number(pl.col("error")),
         errors=number(pl.col("error")), cancelled=number(pl.col("cancel")), observed=1, clock_suspect=number(pl.col("suspect")), basis="server_only", n_basis=1,
         protocol=pl.col("family").fill_null("unknown"), n_protocol=1, target_version=pl.col("service_version"), instance=pl.lit(""), n_instance=1, p=pl.col("p"),
@@ -139,7 +139,7 @@ def client_only(spans: pl.DataFrame, lonely: pl.DataFrame) -> pl.DataFrame:
     calls = pl.concat([known, own], how="horizontal")
     service = pl.col("target_kind") == NodeKind.SERVICE
     return facts(
-        calls, relation=pl.lit(int(Relation.CALLS)), source=pl.col("label"), source_env=pl.col("env"), target=pl.col("target"), target_kind=pl.col("target_kind"),
+        calls, tenant=pl.col("tenant"), relation=pl.lit(int(Relation.CALLS)), source=pl.col("label"), source_env=pl.col("env"), target=pl.col("target"), target_kind=pl.col("target_kind"),
         target_env=pl.when(service).then("named_env").otherwise(pl.lit("")), infrastructure=pl.col("infrastructure"), at_ns=pl.col("start_ns"), calls=1,
         retries=number(pl.col("retry")), client_errors=number(pl.col("error")), errors=number(pl.col("error")), cancelled=number(pl.col("cancel")), observed=1,
         clock_suspect=number(pl.col("suspect")), basis="client_only", n_basis=1, protocol=pl.col("family").fill_null("unknown"), n_protocol=1,

@@ -49,7 +49,7 @@ def clients(spans: pl.DataFrame, matched: np.ndarray, rules: Rules) -> pl.DataFr
     transport = call & local & np.isin(role[parent], (Role.PUBLISH, Role.POLL, Role.SETTLE))
     counted = _counted(rows, up, matched, named_family, transport, call)
     first_label, old_label = peer_label(pl.col("peer")), peer_label(pl.col("peer_old"))
-    table = spans.select("row", "tk", "key", "sid", "label", "service_name", "start_ns", "end_ns", "family", *SAID[:6], pl.coalesce(first_label, old_label).alias("peer"),
+    table = spans.select("row", "tenant", "tk", "key", "sid", "label", "service_name", "start_ns", "end_ns", "family", *SAID[:6], pl.coalesce(first_label, old_label).alias("peer"),
                          pl.when(first_label.is_not_null()).then("peer").when(old_label.is_not_null()).then("peer_old").alias("peer_name"), "db_system", "db_name", *FLAGS)
     table = with_rank(table).filter(pl.Series(call))
     table = table.with_columns(matched=pl.Series(matched[rows]), counted=pl.Series(counted[rows]))
@@ -139,12 +139,12 @@ def infer(table: pl.DataFrame, spans: pl.DataFrame, rules: Rules) -> pl.DataFram
     if not servers.height:
         return table.with_columns(inferred=pl.lit(None, pl.Int64))
     servers = servers.select(
-        "tk", server="row", server_sid="sid", s_start="start_ns", s_end=pl.max_horizontal("start_ns", "end_ns"), s_method="method", s_http="http_method",
+        "tk", server="row", s_tenant="tenant", server_sid="sid", s_start="start_ns", s_end=pl.max_horizontal("start_ns", "end_ns"), s_method="method", s_http="http_method",
         s_path="path", caller=pl.coalesce(peer_label(pl.col("peer")), peer_label(pl.col("peer_old"))),
     )
     open_clients = table.filter(pl.col("counted") & ~pl.col("matched") & names_request)
     pairs = open_clients.join(servers, on="tk").filter(
-        (pl.col("sid") != pl.col("server_sid"))
+        (pl.col("tenant") == pl.col("s_tenant")) & (pl.col("sid") != pl.col("server_sid"))
         & (pl.col("caller").is_null() | (pl.col("caller") == pl.col("label")))
         & (pl.col("s_start") >= pl.col("start_ns") - rules.clock_skew_ns)
         & (pl.col("s_end") <= pl.max_horizontal("start_ns", "end_ns") + rules.clock_skew_ns)

@@ -31,18 +31,19 @@ class Consumed:
 
 def resolve_links(spans: pl.DataFrame) -> pl.DataFrame:
     """Every distinct usable link of a span: `row`, `target` key, `linked` row (null = not seen; a publish span first where several share the id)."""
-    some = spans.filter(pl.col("links").list.len() > 0).select("row", "links")
+    some = spans.filter(pl.col("links").list.len() > 0).select("row", "tenant", "links")
     schema = {"row": pl.UInt32, "target": pl.UInt64, "linked": pl.UInt32}
     if not some.height:
         return pl.DataFrame(schema=schema)
-    flat = some.explode("links", keep_nulls=False, empty_as_null=False).select("row", pl.col("links").struct.unnest())
+    flat = some.explode("links", keep_nulls=False, empty_as_null=False).select("row", "tenant", pl.col("links").struct.unnest())
     zero = {n: b"\0" * n for n in (8, 16)}
     flat = flat.filter(
         (pl.col("trace_id").bin.size() == 16) & (pl.col("span_id").bin.size() == 8) & (pl.col("trace_id") != zero[16]) & (pl.col("span_id") != zero[8])  # noqa: PLR2004  # sizes of ids
-    ).select("row", target=span_key(trace_key(), pl.col("span_id"))).unique(maintain_order=True)
+    ).select("row", "tenant", target=span_key(trace_key(), pl.col("span_id"))).unique(maintain_order=True)
     wanted = spans.join(flat.select(key="target").unique(), on="key", how="semi")
     best = wanted.sort(pl.col("role") != Role.PUBLISH, ~pl.col("kind").is_in([Kind.SERVER, Kind.CONSUMER]), "row").unique("key", keep="first")
-    return flat.join(best.select(target="key", linked="row"), on="target", how="left", maintain_order="left")
+    # As with parents: equal keys do not join tenants.
+    return flat.join(best.select("tenant", target="key", linked="row"), on=["tenant", "target"], how="left", maintain_order="left").drop("tenant")
 
 
 def consuming(spans: pl.DataFrame, links: pl.DataFrame, rules: Rules) -> Consumed:

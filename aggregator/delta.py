@@ -23,7 +23,7 @@ from nexus.model.window import HOUR_NS, MINUTE_NS
 SERVICE: Final = "SERVICE"
 RELATIONS: Final = {0: "CALLS_OBSERVED", 1: "PUBLISHES_OBSERVED", 2: "SUBSCRIBES_OBSERVED", 3: "DELIVERS_OBSERVED", 9: SERVICE}
 _SERVICE_CODE: Final = 9
-EDGE_COLUMNS: Final = ("rid", "relation", *EDGE[1:])
+EDGE_COLUMNS: Final = ("tenant", "rid", "relation", *EDGE[2:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Delta:
 
 
 def delta(new: pl.DataFrame, related: pl.DataFrame, rules: Rules) -> Delta:
-    """Change by `new` spans where `related` are all earlier spans of the traces it touches and of those linked to them (one tenant)."""
+    """Change by `new` spans where `related` are all earlier spans of the traces it touches and of those linked to them ."""
     after = observe(pl.concat([related, new]) if related.height else new, rules)
     before = observe(related, rules) if related.height else None
     return difference(after, before)
@@ -49,15 +49,15 @@ def difference(after: Observed, before: Observed | None) -> Delta:
         facts = pl.concat([facts, before.facts.with_columns(sign=pl.lit(-1, pl.Int8))])
         services = pl.concat([services, before.services.with_columns(sign=pl.lit(-1, pl.Int8))])
     keys = facts.select(EDGE).unique()
-    owners = services.select(source="label", source_env="env").unique().with_columns(
+    owners = services.select("tenant", source="label", source_env="env").unique().with_columns(
         relation=pl.lit(_SERVICE_CODE, pl.UInt8), target=pl.lit(""), target_kind=pl.lit("service"), target_env=pl.lit(""), infrastructure=pl.lit(value=False),
     ).select(EDGE)
     edges = pl.concat([keys, owners]).sort(EDGE).with_row_index("edge").with_columns(pl.col("edge").cast(pl.Int64))
     rows = rollup(facts.join(edges, on=EDGE))
-    mine = edges.filter(pl.col("relation") == _SERVICE_CODE).select("edge", label="source", env="source_env")
-    own = _service_rows(services.join(mine, on=["label", "env"]))
+    mine = edges.filter(pl.col("relation") == _SERVICE_CODE).select("edge", "tenant", label="source", env="source_env")
+    own = _service_rows(services.join(mine, on=["tenant", "label", "env"]))
     named = edges.with_columns(relation=pl.col("relation").replace_strict(RELATIONS, return_dtype=pl.String))
-    named = named.with_columns(rid=pl.Series([edge_rid(key) for key in named.select("relation", *EDGE[1:]).iter_rows()], dtype=pl.String))
+    named = named.with_columns(rid=pl.Series([edge_rid(key) for key in named.select("relation", *EDGE[2:]).iter_rows()], dtype=pl.String))
     samples = rows.samples.group_by(*SAMPLE_SCHEMA).agg(pl.col("sign").sum()).filter(pl.col("sign") != 0)
     totals = add_totals(rows.totals, own.totals).filter(pl.any_horizontal(pl.exclude("edge", "start") != 0))
     return Delta(named.select("edge", *EDGE_COLUMNS), Rows(totals, add_bags(rows.bags, own.bags), samples))
@@ -91,13 +91,13 @@ def _only_facts(facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def unseen(new: pl.DataFrame, related: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """`new` without repeated deliveries, and how many spans of each service (`service`, `environment`, `duplicates`) were repeated."""
+    """`new` without repeated deliveries, and how many spans of each service (`tenant`, `service`, `environment`, `duplicates`) were repeated."""
     name, env = service_names()
     keyed = pl.concat([related.with_columns(old=pl.lit(value=True)), new.with_columns(old=pl.lit(value=False))]).with_columns(
         key=span_key(trace_key(), pl.col("span_id")), service=name, environment_name=env,
     ).with_row_index("at")
     again = keyed.select(pl.col("key").is_duplicated()).to_series()
-    none = pl.DataFrame(schema={"service": pl.String, "environment": pl.String, "duplicates": pl.Int64})
+    none = pl.DataFrame(schema={"tenant": pl.String, "service": pl.String, "environment": pl.String, "duplicates": pl.Int64})
     if not again.any():
         return new, none
     some = contents(keyed.filter(again)).sort("at")
@@ -105,7 +105,7 @@ def unseen(new: pl.DataFrame, related: pl.DataFrame) -> tuple[pl.DataFrame, pl.D
     if not repeated.height:
         return new, none
     kept = keyed.filter(~pl.col("old")).join(repeated.select("at"), on="at", how="anti", maintain_order="left")
-    counts = repeated.group_by("service", environment="environment_name").agg(duplicates=pl.len().cast(pl.Int64))
+    counts = repeated.group_by("tenant", "service", environment="environment_name").agg(duplicates=pl.len().cast(pl.Int64))
     return kept.select(new.columns), counts
 
 

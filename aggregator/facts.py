@@ -30,7 +30,7 @@ BAGS: Final = {
     "address": "n_one", "instance": "n_instance",
 }
 FACTS: Final[dict[str, tuple[Any, Any]]] = {
-    "relation": (pl.UInt8, 0), "source": (pl.String, ""), "source_env": (pl.String, ""), "target": (pl.String, ""), "target_kind": (pl.String, "service"),
+    "tenant": (pl.String, ""), "relation": (pl.UInt8, 0), "source": (pl.String, ""), "source_env": (pl.String, ""), "target": (pl.String, ""), "target_kind": (pl.String, "service"),
     "target_env": (pl.String, ""), "infrastructure": (pl.Boolean, False), "at_ns": (pl.Int64, 0),
     **dict.fromkeys(COUNTS, (pl.Int32, 0)),
     "basis": (pl.String, None), "n_basis": (pl.Int32, 0), "protocol": (pl.String, None), "n_protocol": (pl.Int32, 0),

@@ -29,11 +29,6 @@ def at_grain(rows: Rows, grain_ns: int) -> Rows:
     return Rows(add_totals(rows.totals.with_columns(start=start)), add_bags(rows.bags.with_columns(start=start)), rows.samples.with_columns(start=start))
 
 
-def keys(rows: Rows) -> pl.DataFrame:
-    """Every `edge`, `start` that a delta touches."""
-    return pl.concat([part.select(ROW) for part in (rows.totals, rows.bags, rows.samples)]).unique()
-
-
 def merge(stored: pl.DataFrame, change: Rows) -> Merged:
     """Rows after the change. A row without facts is gone."""
     totals, bags, bound, example = codec.decode(stored)
@@ -77,4 +72,4 @@ def _with(rows: pl.DataFrame, bound: pl.DataFrame, example: pl.DataFrame) -> pl.
     return codec.encode(totals, bags, bound.select(*ROW, *BOUNDS), example.select(*EXAMPLE_SCHEMA))
 
 
-__all__ = ["GRAINS", "SAMPLE_SCHEMA", "Merged", "at_grain", "from_finer", "keys", "merge", "remade"]
+__all__ = ["GRAINS", "SAMPLE_SCHEMA", "Merged", "at_grain", "from_finer", "merge", "remade"]

@@ -11,7 +11,7 @@ from nexus.model.service import ANONYMOUS, NodeKind
 from nexus.model.span import Kind
 
 _ENDS = (
-    "sid", "label", "env", "kind", "name", "start_ns", "end_ns", "latency", "suspect", "error", "cancel", "p", "service_version", "instance", "trace_id", "span_id", "key",
+    "tenant", "sid", "label", "env", "kind", "name", "start_ns", "end_ns", "latency", "suspect", "error", "cancel", "p", "service_version", "instance", "trace_id", "span_id", "key",
     "entry_op", "msg_system", "topic", "family",
 )
 
@@ -67,7 +67,7 @@ def publishes(spans: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
     failed = head & pl.col("error")
     n = pl.col("added")
     return facts(
-        sent, relation=pl.lit(int(Relation.PUBLISHES)), source=pl.col("label"), source_env=pl.col("env"), target=pl.col("topic"), target_kind=NodeKind.TOPIC.value,
+        sent, tenant=pl.col("tenant"), relation=pl.lit(int(Relation.PUBLISHES)), source=pl.col("label"), source_env=pl.col("env"), target=pl.col("topic"), target_kind=NodeKind.TOPIC.value,
         at_ns=pl.col("start_ns"), messages=n, client_errors=number(failed), errors=number(failed), cancelled=number(head & pl.col("cancel")), observed=n,
         clock_suspect=number(head & pl.col("suspect")), protocol=pl.coalesce("family", "system", pl.lit("unknown")), n_protocol=number(head), source_version=pl.col("service_version"),
         instance=pl.col("instance").fill_null(""), n_instance=1, p=pl.col("p"), n_failed=pl.when(failed).then(n).otherwise(0), client_ns=pl.when(head).then("latency"),
@@ -85,7 +85,7 @@ def subscribes(spans: pl.DataFrame, handlers: pl.DataFrame) -> pl.DataFrame:
     failed = counts & pl.col("error")
     n = pl.col("messages")
     return facts(
-        took, relation=pl.lit(int(Relation.SUBSCRIBES)), source=pl.col("label"), source_env=pl.col("env"), target=pl.col("destination"), target_kind=NodeKind.TOPIC.value,
+        took, tenant=pl.col("tenant"), relation=pl.lit(int(Relation.SUBSCRIBES)), source=pl.col("label"), source_env=pl.col("env"), target=pl.col("destination"), target_kind=NodeKind.TOPIC.value,
         at_ns=pl.col("start_ns"), handled=pl.col("handled"), messages=n, server_errors=number(failed), errors=number(failed), cancelled=number(counts & pl.col("cancel")),
         observed=n, clock_suspect=number(~pl.col("poll") & pl.col("suspect")), protocol=pl.coalesce("family", "system", pl.lit("unknown")), n_protocol=pl.col("handled"),
         source_version=pl.col("service_version"), instance=pl.col("instance").fill_null(""), n_instance=1, p=pl.col("p"), server_ns=pl.when(~pl.col("poll")).then("latency"), trace_id=pl.when(counts & (pl.col("handled") > 0)).then("trace_id"), span_id=pl.col("span_id"),
@@ -119,7 +119,7 @@ def delivers(spans: pl.DataFrame, published: pl.DataFrame, handlers: pl.DataFram
 
 def _edge() -> dict[str, pl.Expr | int]:
     return {
-        "relation": pl.lit(int(Relation.DELIVERS)), "source": pl.col("x_label"), "source_env": pl.col("x_env"), "target": pl.col("h_label"), "target_env": pl.col("h_env"),
+        "tenant": pl.col("h_tenant"), "relation": pl.lit(int(Relation.DELIVERS)), "source": pl.col("x_label"), "source_env": pl.col("x_env"), "target": pl.col("h_label"), "target_env": pl.col("h_env"),
         "at_ns": pl.col("at"),
     }
 

@@ -1,4 +1,4 @@
-"""Spans of one tenant -> facts about edges and services: the whole contract as one pure function of a set of spans."""
+"""Spans -> facts about edges and services: the whole contract as one pure function of a set of spans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Observed:
 
 
 def observe(received: pl.DataFrame, rules: Rules) -> Observed:
-    """Facts of the spans in `received` (`SPAN_SCHEMA`, one tenant), whatever their order and however often they came."""
+    """Facts of the spans in `received` (`SPAN_SCHEMA`), whatever their order and however often they came."""
     spans = steps(prepare(received), rules)
     # Calls.
     found = call_steps(spans)

@@ -1,12 +1,12 @@
-"""Received spans of one tenant -> distinct spans, with services and resolved parents. Pure.
+"""Received spans -> distinct spans, with services and resolved parents. Pure.
 
-`prepare` takes a frame of `SPAN_SCHEMA` (one tenant) and returns a `Prepared`:
+`prepare` takes a frame of `SPAN_SCHEMA` (any tenants: nothing is ever joined across them) and returns a `Prepared`:
 
 - `spans`: one row a distinct span, `row` = its number (u32, from 0), `tk` = 64-bit key of its trace, `key` = of
   (trace, span id), `sid` = service number, `kind`, `status` normalised, `end_ns` null where not stated, `parent` = row of the
   parent or null, `given` = a parent id came, `has_parent` = one that can be used, `bad_parent`, `shared` = a SERVER that shares its id
   with a CLIENT, `conflicts` = distinct contents beyond the one kept.
-- `services`: `sid` -> `name` (as in api.md), `env`.
+- `services`: `sid` -> `tenant`, `name` (as in api.md), `env`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from nexus.model.span import Kind
 # Independent mixes for traces and spans; equal on every machine, since rows must not depend on the process.
 _TRACE_SEED: Final = 1469598103
 _SPAN_SEED: Final = 1099511628
+_TENANT_SEED: Final = 7919
 _ZERO: Final = b"\0" * 8
 SERVING: Final = (Kind.SERVER, Kind.CONSUMER)
 
@@ -36,8 +37,8 @@ class Prepared:
 
 
 def trace_key(column: str = "trace_id") -> pl.Expr:
-    """64-bit key of a trace inside one tenant."""
-    return pl.col(column).hash(_TRACE_SEED)
+    """64-bit key of a trace of the tenant beside it."""
+    return pl.col(column).hash(_TRACE_SEED).xor(pl.col("tenant").hash(_TENANT_SEED))
 
 
 def span_key(trace: pl.Expr, span: pl.Expr) -> pl.Expr:
@@ -60,7 +61,7 @@ def _blank_to_null(name: str) -> pl.Expr:
 
 
 def prepare(received: pl.DataFrame) -> Prepared:
-    """Distinct spans of one tenant's deliveries, whatever their order."""
+    """Distinct spans of deliveries, whatever their order."""
     spans, services = _with_services(received)
     spans = spans.with_columns(
         kind=pl.when(pl.col("kind") > Kind.CONSUMER).then(0).otherwise(pl.col("kind")).cast(pl.UInt8),
@@ -75,13 +76,13 @@ def prepare(received: pl.DataFrame) -> Prepared:
 
 def _with_services(received: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     # Spans of one resource come in runs: names are made once a run, not once a span.
-    fields = ["service_name", "service_namespace", "environment"]
+    fields = ["tenant", "service_name", "service_namespace", "environment"]
     run = received.select(run=pl.struct(fields).rle_id())["run"]
     starts = received.with_columns(run=run).group_by("run").agg(pl.col(fields).first())
     name, env = service_names()
-    starts = starts.select("run", name=name, env=env)
-    services = starts.select("name", "env").unique().sort("name", "env").with_row_index("sid")
-    runs = starts.join(services, on=["name", "env"]).select("run", "sid").sort("run")
+    starts = starts.select("run", "tenant", name=name, env=env)
+    services = starts.select("tenant", "name", "env").unique().sort("tenant", "name", "env").with_row_index("sid")
+    runs = starts.join(services, on=["tenant", "name", "env"]).select("run", "sid").sort("run")
     return received.with_columns(sid=runs["sid"].gather(run), service_namespace=_blank_to_null("service_namespace"), environment=_blank_to_null("environment")), services
 
 
@@ -127,6 +128,8 @@ def _parents(spans: pl.DataFrame) -> pl.DataFrame:
     else:
         spans = spans.with_columns(shared=pl.lit(value=False))
     spans = spans.sort("row")
+    # Keys are hashes: whoever makes two of them equal must not reach into another tenant.
+    spans = spans.with_columns(parent=pl.when(spans["tenant"].gather(spans["parent"]) == pl.col("tenant")).then("parent"))
     on_cycle = cycles(spans["parent"], spans["start_ns"])
     spans = spans.with_columns(
         bad_parent=pl.Series(on_cycle) | (pl.col("given") & ~pl.col("usable")), parent=pl.when(~pl.Series(on_cycle)).then("parent"),

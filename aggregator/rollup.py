@@ -22,7 +22,7 @@ from aggregator.facts import BAGS, COUNTS
 from aggregator.sketch import bucket
 from nexus.model.window import HOUR_NS, MINUTE_NS
 
-EDGE: Final = ("relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
+EDGE: Final = ("tenant", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
 SUMS: Final = ("client_sum", "server_sum", "queue_sum")
 # `facts`: how many facts a row stands for; a row with none is gone, one with facts of zero (an empty poll) stays.
 TOTALS: Final = ("facts", *COUNTS, *SUMS)
@@ -89,3 +89,8 @@ def add_bags(*parts: pl.DataFrame) -> pl.DataFrame:
 def add_totals(*parts: pl.DataFrame) -> pl.DataFrame:
     """The sum of totals."""
     return pl.concat(parts).group_by(ROW).agg(pl.col(*TOTALS).sum())
+
+
+def row_keys(rows: Rows) -> pl.DataFrame:
+    """Every `edge`, `start` that has a part."""
+    return pl.concat([part.select(ROW) for part in (rows.totals, rows.bags, rows.samples)]).unique()

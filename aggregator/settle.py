@@ -8,12 +8,13 @@ from typing import Final
 
 import polars as pl
 
+from aggregator.prepare import service_names
 from aggregator.rollup import Rows
 from aggregator.working import WorkingSpans
 from nexus.model.span import Kind
 from nexus.model.window import MINUTE_NS
 from nexus.store import observed_window
-from nexus.store.pool import Database
+from nexus.store.pool import Connection
 
 SECOND_NS: Final = 1_000_000_000
 DELIVERS: Final = "DELIVERS_OBSERVED"
@@ -30,19 +31,34 @@ class Retention:
     days: timedelta = timedelta(days=400)
 
 
-def minute_s() -> pl.Expr:
-    """Window of a span, in seconds."""
-    return (pl.col("start_ns") - pl.col("start_ns") % MINUTE_NS) // SECOND_NS
+def minute_s(column: str = "start_ns") -> pl.Expr:
+    """Window of a time, in seconds."""
+    return (pl.col(column) - pl.col(column) % MINUTE_NS) // SECOND_NS
 
 
-def without_settled(change: Rows, edges: pl.DataFrame, settled: set[int]) -> Rows:
-    """A delta without what would change settled windows; their deliveries may still be revised. `settled` in seconds; `edges`: `edge`, `relation`."""
-    if not settled:
+def windows_of(frame: pl.DataFrame) -> pl.DataFrame:
+    """Distinct `tenant`, `start` (seconds) of spans (`start_ns`) or rows (`start`)."""
+    return frame.select("tenant", start=minute_s("start_ns" if "start_ns" in frame.columns else "start")).unique().sort("tenant", "start")
+
+
+def late_spans(spans: pl.DataFrame, settled: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Spans whose window (`settled`: `tenant`, `start`) is open, and how many of each service were `late`."""
+    windows = spans.with_columns(start=minute_s())
+    name, env = service_names()
+    late = windows.join(settled, on=["tenant", "start"], how="semi").group_by("tenant", service=name, environment=env).agg(late=pl.len().cast(pl.Int64))
+    return (windows.join(settled, on=["tenant", "start"], how="anti", maintain_order="left").drop("start") if settled.height else spans), late
+
+
+def without_settled(change: Rows, edges: pl.DataFrame, settled: pl.DataFrame) -> Rows:
+    """A delta without what would change settled windows; their deliveries may still be revised. `edges`: `edge`, `tenant`, `relation`."""
+    if not settled.height:
         return change
-    closed = pl.Series("start", [start * SECOND_NS for start in settled], dtype=pl.Int64)
-    deliveries = edges.filter(pl.col("relation") == DELIVERS)["edge"]
-    keep = ~pl.col("start").is_in(closed.implode()) | pl.col("edge").is_in(deliveries.implode())
-    return Rows(change.totals.filter(keep), change.bags.filter(keep), change.samples.filter(keep))
+    closed = edges.filter(pl.col("relation") != DELIVERS).join(settled, on="tenant").select("edge", start=pl.col("start") * SECOND_NS)
+
+    def left(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.join(closed, on=["edge", "start"], how="anti", maintain_order="left")
+
+    return Rows(left(change.totals), left(change.bags), left(change.samples))
 
 
 def may_be_linked() -> pl.Expr:
@@ -51,14 +67,13 @@ def may_be_linked() -> pl.Expr:
     return (pl.col("kind") == Kind.PRODUCER) | ((pl.col("kind") == Kind.CLIENT) & messaging)
 
 
-def settle(database: Database, working: WorkingSpans, retention: Retention, now: datetime) -> int:
+def settle(connection: Connection, working: WorkingSpans, retention: Retention, now: datetime) -> int:
     """Settle windows that nothing touched for a while, let their spans go, drop rows past their retention. How many windows settled."""
-    with database.connection() as connection:
-        count = observed_window.settle_windows(connection, now - retention.settle)
-        observed_window.expire_rows(connection, now - retention.minutes, now - retention.hours, now - retention.days)
+    count = observed_window.settle_windows(connection, now - retention.settle)
+    observed_window.expire_rows(connection, now - retention.minutes, now - retention.hours, now - retention.days)
+    if count:
         open_since = {tenant: set(starts) for tenant, starts in observed_window.open_windows(connection).items()}
         linkable = {tenant: set(starts) for tenant, starts in observed_window.recent_windows(connection, now - retention.settle - retention.link_horizon).items()}
-    if count:
         working.compact(lambda spans: _still_needed(spans, open_since, linkable), open_since)
     return count
 

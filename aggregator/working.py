@@ -19,6 +19,7 @@ import polars as pl
 
 from aggregator.prepare import trace_key
 from aggregator.rollup import SAMPLE_SCHEMA
+from nexus.errors import StoreUnavailable
 from nexus.model.span import SPAN_SCHEMA, Kind, empty_spans
 
 # How far links are followed from a touched trace: sender, its other receivers, their other senders, the polls of those.
@@ -66,8 +67,7 @@ class WorkingSpans:
 
     def add(self, seq: int, spans: pl.DataFrame, samples: pl.DataFrame) -> Part:
         """Write part `seq` durably; `samples` have `tenant`. It counts from `accept` on."""
-        keyed = spans.select(tk=tenant_trace_key())
-        traces = np.unique(keyed["tk"].to_numpy())
+        traces = np.unique(spans.select(trace_key()).to_series().to_numpy())
         links = link_pairs(spans)
         self._write(seq, "samples", samples.select(list(SAMPLES)))
         np.save(_named(self._path(seq, "links")), links)
@@ -94,7 +94,7 @@ class WorkingSpans:
     def related(self, new: pl.DataFrame) -> pl.DataFrame:
         """All kept spans of the traces of `new` and of traces within `HOPS` links of them."""
         pairs = link_pairs(new)
-        wanted = edge = np.union1d(new.select(tenant_trace_key()).to_series().to_numpy(), pairs[:, 1])
+        wanted = edge = np.union1d(new.select(trace_key()).to_series().to_numpy(), pairs[:, 1])
         for _ in range(HOPS):
             found = [side for part in self._parts for side in (_across(part.forward, edge), _across(part.backward, edge)) if len(side)]
             if not found:
@@ -107,9 +107,15 @@ class WorkingSpans:
         keys = pl.Series(wanted)
         for part in self._parts:
             if len(np.intersect1d(part.traces, wanted, assume_unique=True)):
-                spans = pl.read_ipc(self._path(part.seq, "spans"))
-                frames.append(spans.filter(tenant_trace_key().is_in(keys.implode())))
+                frames.append(self._read(part.seq, "spans").filter(trace_key().is_in(keys.implode())))
         return pl.concat(frames) if frames else empty_spans()
+
+    def _read(self, seq: int, what: str) -> pl.DataFrame:
+        try:
+            return pl.read_ipc(self._path(seq, what))
+        except OSError as error:
+            msg = f"the working spans in {self._folder} cannot be read: {error}"
+            raise StoreUnavailable(msg) from error
 
     def compact(self, keep: Callable[[pl.DataFrame], pl.DataFrame], open_windows: dict[str, set[int]]) -> None:
         """Rewrite parts with the spans that `keep` leaves and the samples of open windows; a part without either is deleted."""
@@ -118,7 +124,7 @@ class WorkingSpans:
         )
         left: list[Part] = []
         for part in self._parts:
-            spans, samples = pl.read_ipc(self._path(part.seq, "spans")), pl.read_ipc(self._path(part.seq, "samples"))
+            spans, samples = self._read(part.seq, "spans"), self._read(part.seq, "samples")
             kept, standing = keep(spans), samples.join(opened, on=["tenant", "start"], how="semi")
             if kept.height or standing.height:
                 left.append(part if kept.height == spans.height and standing.height == samples.height else self.add(part.seq, kept, standing))
@@ -137,20 +143,15 @@ class WorkingSpans:
 
     def all_spans(self) -> pl.DataFrame:
         """Every kept span."""
-        frames = [pl.read_ipc(self._path(part.seq, "spans")) for part in self._parts]
+        frames = [self._read(part.seq, "spans") for part in self._parts]
         return pl.concat(frames) if frames else empty_spans()
 
     def samples(self, rows: pl.DataFrame, more: list[pl.DataFrame]) -> pl.DataFrame:
         """Samples of the facts that stand in `rows` (`tenant`, `edge`, `start` ns), with those of a part that is not accepted yet (`more`)."""
         parts = [part.select(list(SAMPLES)).join(rows, on=["tenant", "edge", "start"], how="semi") for part in more]
-        parts += [pl.read_ipc(self._path(part.seq, "samples")).join(rows, on=["tenant", "edge", "start"], how="semi") for part in self._parts]
+        parts += [self._read(part.seq, "samples").join(rows, on=["tenant", "edge", "start"], how="semi") for part in self._parts]
         found = pl.concat(parts) if parts else pl.DataFrame(schema=SAMPLES)
         return found.group_by([name for name in SAMPLES if name != "sign"]).agg(pl.col("sign").sum()).filter(pl.col("sign") > 0)
-
-
-def tenant_trace_key() -> pl.Expr:
-    """64-bit key of a trace, other for each tenant."""
-    return trace_key().xor(pl.col("tenant").hash(7919))
 
 
 def link_pairs(spans: pl.DataFrame) -> npt.NDArray[np.uint64]:
@@ -158,9 +159,9 @@ def link_pairs(spans: pl.DataFrame) -> npt.NDArray[np.uint64]:
     linking = spans.filter(pl.col("kind").is_in([Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER]) & (pl.col("links").list.len() > 0))
     if not linking.height:
         return np.empty((0, 2), dtype=np.uint64)
-    flat = linking.select("tenant", own=tenant_trace_key(), links="links").explode("links", keep_nulls=False, empty_as_null=False)
+    flat = linking.select("tenant", own=trace_key(), links="links").explode("links", keep_nulls=False, empty_as_null=False)
     flat = flat.select("tenant", "own", trace_id=pl.col("links").struct.field("trace_id"))
-    pairs = flat.select("own", other=tenant_trace_key()).filter(pl.col("own") != pl.col("other")).unique()
+    pairs = flat.select("own", other=trace_key()).filter(pl.col("own") != pl.col("other")).unique()
     return np.column_stack([pairs["own"].to_numpy(), pairs["other"].to_numpy()]).astype(np.uint64)
 
 
@@ -190,4 +191,4 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-__all__ = ["SPAN_SCHEMA", "Part", "WorkingSpans", "link_pairs", "tenant_trace_key"]
+__all__ = ["SPAN_SCHEMA", "Part", "WorkingSpans", "link_pairs"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
@@ -48,17 +47,17 @@ def move_position(connection: Connection, moved: Position, at: datetime) -> None
     connection.execute(_SQL["move_position"], {"name": POSITION, "position": json.dumps(moved.position), "seq": moved.seq, "rules": moved.rules, "at": at})
 
 
-def edge_ids(connection: Connection, tenant: str, edges: pl.DataFrame) -> pl.DataFrame:
-    """`rid` -> `id` of `edges` (columns as in observed_edge without tenant and id); unknown ones are added."""
-    rids = edges["rid"].to_list()
-    known = connection.execute(_SQL["edge_ids"], {"tenant": tenant, "rids": rids}).fetchall()
-    found = {rid for rid, _ in known}
-    new = edges.filter(~pl.col("rid").is_in(list(found))) if found else edges
+def edge_ids(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:
+    """`tenant`, `rid` -> `id` of `edges` (columns as in observed_edge, without id); unknown ones are added."""
+    wanted = {"tenants": edges["tenant"].to_list(), "rids": edges["rid"].to_list()}
+    schema = {"tenant": pl.String, "rid": pl.String, "id": pl.Int64}
+    known = pl.DataFrame(connection.execute(_SQL["edge_ids"], wanted).fetchall(), schema=schema, orient="row")
+    new = edges.join(known, on=["tenant", "rid"], how="anti")
     if new.height:
-        names = ("rid", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
-        connection.execute(_SQL["add_edges"], {"tenant": tenant, **{f"{name}s": new[name].to_list() for name in names}})
-        known = connection.execute(_SQL["edge_ids"], {"tenant": tenant, "rids": rids}).fetchall()
-    return pl.DataFrame(known, schema={"rid": pl.String, "edge": pl.Int64}, orient="row")
+        names = ("tenant", "rid", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
+        connection.execute(_SQL["add_edges"], {f"{name}s": new[name].to_list() for name in names})
+        known = pl.DataFrame(connection.execute(_SQL["edge_ids"], wanted).fetchall(), schema=schema, orient="row")
+    return known
 
 
 def existing_rows(connection: Connection, keys: pl.DataFrame) -> pl.DataFrame:
@@ -81,9 +80,9 @@ def replace_rows(connection: Connection, rows: pl.DataFrame) -> None:
     connection.execute(_SQL["put_revised"])
 
 
-def rows_inside(connection: Connection, tenant: str, grain: int, edges: list[int], starts: list[int], size: int) -> pl.DataFrame:
-    """Rows of `grain` inside coarser windows: those of `edges` that begin at `starts`, `size` seconds long."""
-    values = {"tenant": tenant, "grain": grain, "edges": edges, "starts": starts, "size": size}
+def rows_inside(connection: Connection, grain: int, over: pl.DataFrame, size: int) -> pl.DataFrame:
+    """Rows of `grain` inside the coarser windows of `over` (`tenant`, `edge`, `over` = start), `size` seconds long."""
+    values = {"grain": grain, "tenants": over["tenant"].to_list(), "edges": over["edge"].to_list(), "starts": over["over"].to_list(), "size": size}
     return pl.DataFrame(connection.execute(_SQL["rows_inside"], values).fetchall(), schema=ROW_SCHEMA, orient="row")
 
 
@@ -94,20 +93,23 @@ def _csv(frame: pl.DataFrame) -> bytes:
     return out.getvalue()
 
 
-def touch_windows(connection: Connection, tenant: str, starts: Sequence[int], at: datetime) -> None:
-    """Note when windows (seconds) were last touched."""
-    connection.execute(_SQL["touch_windows"], {"tenant": tenant, "starts": list(starts), "at": at})
+def touch_windows(connection: Connection, windows: pl.DataFrame, at: datetime) -> None:
+    """Note when windows (`tenant`, `start` in seconds) were last touched."""
+    connection.execute(_SQL["touch_windows"], {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list(), "at": at})
 
 
-def settled_windows(connection: Connection, tenant: str, starts: Sequence[int]) -> set[int]:
-    """Those of the windows that are settled."""
-    return {start for (start,) in connection.execute(_SQL["settled_windows"], {"tenant": tenant, "starts": list(starts)})}
+def settled_windows(connection: Connection, windows: pl.DataFrame) -> pl.DataFrame:
+    """Those of the windows (`tenant`, `start`) that are settled."""
+    values = {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list()}
+    return pl.DataFrame(connection.execute(_SQL["settled_windows"], values).fetchall(), schema={"tenant": pl.String, "start": pl.Int64}, orient="row")
 
 
-def count_deliveries(connection: Connection, tenant: str, counts: pl.DataFrame) -> None:
-    """Add `service`, `environment`, `minute`, `late`, `duplicates`, `rejected` to the counters of deliveries."""
-    names = {"services": "service", "environments": "environment", "minutes": "minute", "late": "late", "duplicates": "duplicates", "rejected": "rejected"}
-    connection.execute(_SQL["count_deliveries"], {"tenant": tenant, **{key: counts[name].to_list() for key, name in names.items()}})
+def count_deliveries(connection: Connection, counts: pl.DataFrame) -> None:
+    """Add `tenant`, `service`, `environment`, `minute`, `late`, `duplicates`, `rejected` to the counters of deliveries."""
+    names = {
+        "tenants": "tenant", "services": "service", "environments": "environment", "minutes": "minute", "late": "late", "duplicates": "duplicates", "rejected": "rejected",
+    }
+    connection.execute(_SQL["count_deliveries"], {key: counts[name].to_list() for key, name in names.items()})
 
 
 def deliveries(connection: Connection, tenant: str) -> dict[tuple[str, str], dict[str, int]]:

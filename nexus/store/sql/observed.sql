@@ -10,13 +10,15 @@ ON CONFLICT (name) DO UPDATE SET position = excluded.position, seq = excluded.se
 
 -- name: add_edges
 INSERT INTO observed_edge (tenant, rid, relation, source, source_env, target, target_kind, target_env, infrastructure)
-SELECT %(tenant)s, new.rid, new.relation, new.source, new.source_env, new.target, new.target_kind, new.target_env, new.infrastructure
-FROM unnest(%(rids)s::text[], %(relations)s::text[], %(sources)s::text[], %(source_envs)s::text[], %(targets)s::text[], %(target_kinds)s::text[], %(target_envs)s::text[], %(infrastructures)s::boolean[])
-    AS new (rid, relation, source, source_env, target, target_kind, target_env, infrastructure)
+SELECT new.tenant, new.rid, new.relation, new.source, new.source_env, new.target, new.target_kind, new.target_env, new.infrastructure
+FROM unnest(%(tenants)s::text[], %(rids)s::text[], %(relations)s::text[], %(sources)s::text[], %(source_envs)s::text[], %(targets)s::text[], %(target_kinds)s::text[], %(target_envs)s::text[], %(infrastructures)s::boolean[])
+    AS new (tenant, rid, relation, source, source_env, target, target_kind, target_env, infrastructure)
 ON CONFLICT DO NOTHING
 
 -- name: edge_ids
-SELECT rid, id FROM observed_edge WHERE tenant = %(tenant)s AND rid = ANY(%(rids)s)
+SELECT e.tenant, e.rid, e.id
+FROM unnest(%(tenants)s::text[], %(rids)s::text[]) AS wanted (tenant, rid)
+JOIN observed_edge e USING (tenant, rid)
 
 -- name: clear_staging
 TRUNCATE observed_touched, observed_revised
@@ -45,17 +47,20 @@ INSERT INTO observed_row SELECT * FROM observed_revised
 
 -- name: touch_windows
 INSERT INTO observed_window (tenant, start, touched_at)
-SELECT %(tenant)s, touched.start, %(at)s FROM unnest(%(starts)s::bigint[]) AS touched (start)
+SELECT touched.tenant, touched.start, %(at)s FROM unnest(%(tenants)s::text[], %(starts)s::bigint[]) AS touched (tenant, start)
 ON CONFLICT (tenant, start) DO UPDATE SET touched_at = excluded.touched_at
 
 -- name: settled_windows
-SELECT start FROM observed_window WHERE tenant = %(tenant)s AND start = ANY(%(starts)s) AND settled
+SELECT w.tenant, w.start
+FROM unnest(%(tenants)s::text[], %(starts)s::bigint[]) AS wanted (tenant, start)
+JOIN observed_window w USING (tenant, start)
+WHERE w.settled
 
 -- name: count_deliveries
 INSERT INTO observed_delivery (tenant, service, environment, minute, late, duplicates, rejected)
-SELECT %(tenant)s, new.service, new.environment, new.minute, new.late, new.duplicates, new.rejected
-FROM unnest(%(services)s::text[], %(environments)s::text[], %(minutes)s::timestamptz[], %(late)s::bigint[], %(duplicates)s::bigint[], %(rejected)s::bigint[])
-    AS new (service, environment, minute, late, duplicates, rejected)
+SELECT new.tenant, new.service, new.environment, new.minute, new.late, new.duplicates, new.rejected
+FROM unnest(%(tenants)s::text[], %(services)s::text[], %(environments)s::text[], %(minutes)s::timestamptz[], %(late)s::bigint[], %(duplicates)s::bigint[], %(rejected)s::bigint[])
+    AS new (tenant, service, environment, minute, late, duplicates, rejected)
 ON CONFLICT (tenant, service, environment, minute) DO UPDATE
 SET late = observed_delivery.late + excluded.late, duplicates = observed_delivery.duplicates + excluded.duplicates, rejected = observed_delivery.rejected + excluded.rejected
 
@@ -107,5 +112,5 @@ SELECT min(start), max(start) FROM observed_row WHERE tenant = %(tenant)s AND gr
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
        r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
        r.queue_min, r.queue_max, r.bags, r.examples
-FROM unnest(%(edges)s::bigint[], %(starts)s::bigint[]) AS over_ (edge, start)
-JOIN observed_row r ON r.tenant = %(tenant)s AND r.grain = %(grain)s AND r.edge = over_.edge AND r.start >= over_.start AND r.start < over_.start + %(size)s
+FROM unnest(%(tenants)s::text[], %(edges)s::bigint[], %(starts)s::bigint[]) AS over_ (tenant, edge, start)
+JOIN observed_row r ON r.tenant = over_.tenant AND r.grain = %(grain)s AND r.edge = over_.edge AND r.start >= over_.start AND r.start < over_.start + %(size)s

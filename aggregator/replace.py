@@ -1,0 +1,59 @@
+"""Stored rows and a delta -> the rows that take their place, minute by minute, hour by hour, day by day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import polars as pl
+
+from aggregator.merge import GRAINS, at_grain, from_finer, merge, remade
+from aggregator.rollup import ROW, Rows, row_keys
+from nexus.store import observed
+from nexus.store.pool import Connection
+
+SECOND_NS: Final = 1_000_000_000
+# Samples of the facts that stand in minutes (`tenant`, `edge`, `start`).
+Standing = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+def replace(connection: Connection, edges: pl.DataFrame, rows: Rows, standing: Standing) -> None:
+    """Replace the rows that `rows` (a delta by minute) touches, at every grain. `edges`: `edge`, `tenant`."""
+    tenants = edges.select("edge", "tenant")
+    coarse = {grain: at_grain(rows, size) if grain else rows for grain, size in GRAINS.items()}
+    touched = {grain: _keys(grain, row_keys(part), tenants) for grain, part in coarse.items()}
+    before = observed.existing_rows(connection, pl.concat(touched.values()))
+    done: list[pl.DataFrame] = []
+    for grain, part in coarse.items():
+        merged = merge(_unstored(before.filter(pl.col("grain") == grain)), part)
+        revised = merged.rows
+        if merged.dirty.height:
+            bad = revised.join(merged.dirty, on=ROW, how="semi")
+            if grain == 0:
+                made = remade(bad, standing(merged.dirty.join(tenants, on="edge")))
+            else:
+                made = _from_finer(connection, grain, bad, merged.dirty.join(tenants, on="edge"), done[-1], touched[grain - 1])
+            revised = pl.concat([revised.join(merged.dirty, on=ROW, how="anti"), made.select(revised.columns)])
+        done.append(_stored(grain, revised, tenants))
+    observed.replace_rows(connection, pl.concat(done))
+
+
+def _from_finer(connection: Connection, grain: int, bad: pl.DataFrame, dirty: pl.DataFrame, revised: pl.DataFrame, touched: pl.DataFrame) -> pl.DataFrame:
+    """Extremes of hours from minutes, of days from hours: those that this batch revised, and those in the store that it left alone."""
+    size = GRAINS[grain] // SECOND_NS
+    over = dirty.select("tenant", "edge", over=pl.col("start") // SECOND_NS)
+    kept = observed.rows_inside(connection, grain - 1, over, size).join(touched, on=["edge", "start"], how="anti")
+    inside = revised.with_columns(over=pl.col("start") - pl.col("start") % size).join(over, on=["edge", "over"], how="semi").select(kept.columns)
+    return from_finer(bad, _unstored(pl.concat([kept, inside])), size * SECOND_NS)
+
+
+def _keys(grain: int, frame: pl.DataFrame, tenants: pl.DataFrame) -> pl.DataFrame:
+    return frame.join(tenants, on="edge").select("tenant", grain=pl.lit(grain, pl.Int16), edge="edge", start=pl.col("start") // SECOND_NS)
+
+
+def _stored(grain: int, rows: pl.DataFrame, tenants: pl.DataFrame) -> pl.DataFrame:
+    return rows.join(tenants, on="edge").with_columns(grain=pl.lit(grain, pl.Int16), start=pl.col("start") // SECOND_NS).select(list(observed.ROW_SCHEMA))
+
+
+def _unstored(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.with_columns(start=pl.col("start") * SECOND_NS)
