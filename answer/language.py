@@ -15,7 +15,7 @@ _WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_./:-]*[A-Za-z0-9])?|[가-힣]+")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+(?:\.\d+)*")
 # A sentence ends at . ! ? (also full width) before a space or a marker, never inside `order.created`, 3.5 or "e.g.".
 _END = re.compile(r"(?<=[.!?。！？])(?=\s|$)|(?<=\])(?=\s*\n)|\n+")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|fig|cf|ca)|\b[A-Z])\.$", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|fig|cf|ca))\.$", re.IGNORECASE)
 _MARKERS_ONLY = re.compile(r"^\s*(?:\[[^\]\[]{1,40}\]\s*)+[.,;]?")
 # Particles and endings that carry no content; the longest that fits is cut, and at least one syllable stays.
 _PARTICLES = sorted(

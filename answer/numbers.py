@@ -135,12 +135,28 @@ def _fits(statement: str, quantity: Quantity, holding: Sequence[tuple[Window, Qu
         return True
     near = _terms(_around(statement, quantity.start, quantity.end))
     whole = _terms(_MARKER.sub(" ", statement))
-    held = max(_score(near, whole, quantity, w, k) for w, k in holding)
+    held, own = max(((_score(near, whole, quantity, w, k), _clause(w, k)) for w, k in holding), key=lambda pair: pair[0])
     heading = set(terms(item.quote))
     if near and held < 1 and not near & heading:
         return False
-    others = [_score(near, whole, quantity, w, k) for w in item.windows for k in w.numbers if not same(quantity, k) and _comparable(quantity, k)]
-    return held >= max(others, default=0.0)
+    rivals = [(w, k) for w in item.windows for k in w.numbers if not w.pair and not same(quantity, k) and _comparable(quantity, k)]
+    if any(_of_other(whole, own, _clause(w, k)) for w, k in rivals if k.unit == quantity.unit or not k.unit or not quantity.unit):
+        return False
+    return _complete(own, whole) or held >= max((_score(near, whole, quantity, w, k) for w, k in rivals), default=0.0)
+
+
+def _clause(window: Window, known: Quantity) -> frozenset[str]:
+    return _terms(_around(window.text, known.start, known.end))
+
+
+def _of_other(whole: frozenset[str], own: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether the statement speaks of what another number is of: it takes a word from there in the place of one that stands here."""
+    return bool((whole & other) - own) and bool(own - whole - other)
+
+
+def _complete(own: frozenset[str], whole: frozenset[str]) -> bool:
+    """Whether everything said of the number is in the statement."""
+    return bool(own) and own <= whole
 
 
 def _comparable(quantity: Quantity, known: Quantity) -> bool:
@@ -165,8 +181,12 @@ def _shared(mine: frozenset[str], theirs: frozenset[str]) -> float:
     return float(sum(t in theirs or (HANGUL.search(t) is not None and len(t) > 1 and any(t[:2] == o[:2] for o in theirs)) for t in mine))
 
 
+_BREAK = re.compile(r"[,;()]|\s(?:and|but|or|then)\s|(?<=[고며])\s|(?<=지만)\s|[.!?](?=\s)")
+
+
 def _around(text: str, start: int, end: int) -> str:
     clean = _MARKER.sub(" ", text)
-    left = max((clean.rfind(c, 0, start) for c in (",", ";", "(")), default=-1)
-    right = min((p for c in (",", ";", ")") if (p := clean.find(c, end)) >= 0), default=len(clean))
-    return clean[left + 1 : right]
+    left = max((m.end() for m in _BREAK.finditer(clean, 0, start)), default=0)
+    right = next((m.start() for m in _BREAK.finditer(clean, end)), len(clean))
+    # Without the number itself and its unit: "minutes" says nothing of what lasts them.
+    return clean[left:start] + " " + clean[end:right]

@@ -22,7 +22,7 @@ GENERIC = frozenset(
         "service services system component call calls called calling use uses used using depend depends dependency dependencies make makes made happen happens occur document documents documented documentation say says said state states "
         "stated according observed seen trace traces telemetry evidence show shows shown report reports describe describes described first last error errors rate latency p50 p90 p95 p99 ms percent message messages count total number value amount operation "
         "operations behind trigger triggers triggered cause causes caused reason because since until day days active path direct directly user users caller callers callee need needs needed require requires also order take takes taken place work works set sets setting configured "
-        "limit limits limited allow allows allowed get gets put give gives given handle handles handled perform performs done go goes run runs within up per time times currently overall about approximately around roughly name named between through via drift confirmed status verdict publish publishes subscribe subscribes topic database queue send sends sent receive receives write writes read reads client server success handled deliver delivers further visible see new gone changed change went volume fails hit missing delayed behind slowest longest fastest shortest took made come comes half most times without consume consumes consuming made read written"
+        "limit limits limited allow allows allowed get gets put give gives given handle handles handled perform performs done go goes run runs within up per time times currently overall about approximately around roughly name named between through via drift confirmed status verdict publish publishes subscribe subscribes topic database queue send sends sent receive receives write writes read reads client server success handled deliver delivers further visible see new gone changed change went volume fails hit missing delayed behind slowest longest fastest shortest took made come comes half most times without while when still already even whether unless cannot during keep keeps consume consumes consuming made read written"
     ).split()
 ) | frozenset("서비스 시스템 호출 사용 의존 문서 문서화 관측 경로 오류 오류율 지연 메시지 작업 원인 최초 마지막 활동 영향 근거 직접 간접 장애 값 경우 가능 필요 처리 수행 발생 확인 기준 다음 해당 통해 이유 대상 쪽 들어오 나가 발행 구독 전달 동기 비동기 부재 회 건 이내 이후 이전 정도 동안 이상 이하 대하 서비스 열람 변하 변함 새로 이후 관측되 관측됨 문서화되 장애 있 없".split())
 _NEGATION = re.compile(
@@ -46,7 +46,7 @@ _OPPOSITES: tuple[tuple[str, str], ...] = tuple(
         r"(?<!a)synchronous|\basynchronous", r"\benabl|\bdisabl", r"\b(?:allow|permit)|\b(?:forbid|forbidden|den(?:y|ied|ies)|reject|prohibit)", r"\balways\b|\bnever\b", r"\brequired\b|\boptional", r"\bmandatory\b|\boptional", r"\bmanual|\bautomat", r"\bby hand\b|\bautomat",
         r"\bsucce|\bfail", r"\bfirst\b|\blast\b", r"\bearl(?:y|ier|iest)\b|\blat(?:e|er|est)\b", r"\bprimary\b|\b(?:secondary|replica|standby)\b", r"\b(?:start|begin)|\b(?:stop|end)s?\b", r"\bopen(?!api|telemetry)|\bclos", r"\binternal\b|\bexternal\b", r"\bencrypt|\bplain ?text", r"\bhourly\b|\bdaily\b", r"\bdaily\b|\bweekly\b", r"\bweekly\b|\bmonthly\b", r"\bhourly\b|\bweekly\b", r"\bdaily\b|\bmonthly\b",
         r"\bpublish|\bsubscrib", r"\bproduc(?!t)|\bconsum", r"\bread[- ]only\b|\bwrit", r"\bfast|\bslow", r"\bpublic\b|\bprivate\b", r"\bonline\b|\boffline\b", r"\bcaller|\bcallee", r"\badd(?:s|ed|ing)?\b|\bremov", r"\bcreat|\bdelet", r"\bkeep|\bdelet", r"\bpush|\bpull", r"\bupstream|\bdownstream", r"\bold(?:er|est)?\b|\bnew(?:er|est)?\b", r"\bhigh(?:er|est)?\b|\blow(?:er|est)?\b", r"\blong(?:er|est)?\b|\bshort(?:er|est)?\b",
-        r"\bbest[- ]effort\b|\bguaranteed\b", r"\bat least once\b|\bat most once\b", r"\bexactly once\b|\bat (?:least|most) once\b", r"\bsum\b|\baverage\b", r"\bsequential|\bparallel", r"\bstateless|\bstateful", r"\bprod(?:uction)?\b|\b(?:staging|development)\b", r"\bmust\b|\b(?:may|can|should)\b(?! not)", r"\bincluded\b|\bexcluded\b", r"\bgrant|\brevok", r"\bsame\b|\b(?:second|another|other|different|separate)\b", r"\bsingle\b|\bmultiple\b", r"\bday\b|\bnight\b", r"\bmorning\b|\bevening\b", r"\bfree\b|\b(?:charged|paid|fee)\b", r"무료|유료", r"전까지|후부터", r"오전|오후",
+        r"\bbest[- ]effort\b|\bguaranteed\b", r"\bat least once\b|\bat most once\b", r"\bexactly once\b|\bat (?:least|most) once\b", r"\bsum\b|\baverage\b", r"\bsequential|\bparallel", r"\bstateless|\bstateful", r"\bprod(?:uction)?\b|\b(?:staging|development)\b", r"\bmust\b|\b(?:may|can|should)\b(?! not)", r"\bincluded\b|\bexcluded\b", r"\bgrant|\brevok", r"\bsame\b|\b(?:second|another|other|different|separate|next|previous)\b", r"\baccept|\b(?:refus|reject|declin)", r"\bnext\b|\bprevious\b", r"\bold\b|\bnew\b", r"\bsingle\b|\bmultiple\b", r"\bday\b|\bnight\b", r"\bmorning\b|\bevening\b", r"\bfree\b|\b(?:charged|paid|fee)\b", r"무료|유료", r"전까지|후부터", r"오전|오후",
         r"증가|감소", r"늘|줄", r"이전|이후", r"이상|이하", r"초과|미만", r"최대|최소", r"최대|이상", r"(?<!비)동기|비동기", r"허용|금지", r"항상|절대", r"필수|선택", r"수동|자동", r"성공|실패", r"먼저|나중", r"시작|종료", r"내부|외부", r"발행|구독", r"생산|소비", r"추가|삭제", r"생성|삭제", r"매일|매주", r"매주|매월", r"매시간|매일", r"켜|끄", r"빠르|느리", r"공개|비공개", r"유지|삭제", r"포함|제외", r"요청|응답", r"있다|없다",
     )
 )
@@ -68,9 +68,14 @@ _AT_LEAST = re.compile(r"\b(?:no|not)\b(?:\s+\w+){0,2}?\s+(?:less|fewer) than\b|
 _ERROR_FREE = re.compile(r"\b(?:without|no) (?:any )?(?:errors?|failures?)\b|(?:오류|에러|실패)(?:가|는)? ?없이?", re.IGNORECASE)
 
 
+_LESS = re.compile(r"\b(?:less|fewer|lower|smaller) than\b|\bunder\b|\bbelow\b", re.IGNORECASE)
+_MORE = re.compile(r"\b(?:more|greater|higher|larger) than\b|\bover(?=\s+[\d$€])|\babove\b|\bexceed(?:s|ing)?\b", re.IGNORECASE)
+
+
 def _canonical(text: str) -> str:
-    """One wording for bounds, so that "no more than" is no negation."""
-    return _AT_LEAST.sub("at least", _AT_MOST.sub("at most", _ERROR_FREE.sub(" ", text)))
+    """One wording for bounds, so that "no more than" is no negation, and "below 3" is "less than 3"."""
+    bounded = _AT_LEAST.sub("at least", _AT_MOST.sub("at most", _ERROR_FREE.sub(" ", text)))
+    return _MORE.sub("more than", _LESS.sub("less than", bounded))
 
 
 def blank_operations(text: str) -> str:
@@ -126,6 +131,22 @@ def roles_reason(statement: str, evidence: Sequence[Evidence], registry: Registr
         return "the evidence says otherwise about waiting for the answer"
     if edges and (source, target) in flat and len(flat) == 1 and verb and not _verb_fits(verb, edges[0].relation):
         return f"the evidence is of another relation ({edges[0].relation})"
+    return ""
+
+
+def swapped_reason(statement: str, evidence: Sequence[Evidence], registry: Registry) -> str:
+    """A statement in the very words of a sentence, with its two names changed over."""
+    claim = _relation(blank_operations(statement), registry, verb=False)
+    if claim is None:
+        return ""
+    asked = frozenset(terms(statement))
+    for item in evidence:
+        for one in item.windows:
+            if one.pair or item.kind == "edge" or len(asked & _bag(one.text)) < 0.8 * len(asked):
+                continue
+            there = _relation(one.text, registry, verb=False)
+            if there is not None and there[:2] == (claim[1], claim[0]):
+                return "the evidence says it the other way round"
     return ""
 
 
@@ -239,7 +260,7 @@ def words_reason(statement: str, evidence: Sequence[Evidence], registry: Registr
     for strong, needed in _STRONG:
         if strong.search(plain) and not needed.search(text) and not crossed:
             return f"the evidence does not say “{strong.search(plain).group(0)}”"  # type: ignore[union-attr]  # it matched in the condition
-    return _added(plain, evidence, best, named, crossed=crossed)
+    return _added(_canonical(plain), evidence, _canonical(best), named, crossed=crossed)
 
 
 def _best(statement: str, evidence: Sequence[Evidence], named: frozenset[str]) -> str:
@@ -273,10 +294,21 @@ def _polarity(statement: str, best: str) -> str:
     return "" if a == bool(_NEGATION.search(nearest)) else "the evidence says the opposite"
 
 
+CLAUSE = re.compile(r"[,;]|\s(?:but|and|or|whereas|while|though)\s|(?<=고)\s|(?<=며)\s|(?<=지만)\s|\n")
+
+
 def _opposites(statement: str, best: str) -> str:
+    """Where the evidence holds both sides, its clause nearest to the statement decides."""
+    asked = frozenset(terms(statement))
+    parts = [part for part in CLAUSE.split(best) if part.strip()]
+    nearest = max(parts, key=lambda part: len(asked & _bag(part)), default=best)
+    if len(asked & _bag(nearest)) < 2:
+        nearest = best
     for a, b in _COMPILED:
         for mine, other in ((a, b), (b, a)):
-            if mine.search(statement) and not mine.search(best) and other.search(best) and not other.search(statement):
+            if not mine.search(statement) or other.search(statement):
+                continue
+            if other.search(best) and not mine.search(best if not mine.search(best) else nearest) and other.search(best if not mine.search(best) else nearest):
                 return f"the evidence says “{other.search(best).group(0)}”"  # type: ignore[union-attr]  # it matched in the condition
     return ""
 
@@ -294,7 +326,7 @@ def _contrast(statement: str, text: str) -> str:
 
 
 def _covered(term: str, bag: frozenset[str], pairs: frozenset[str]) -> bool:
-    if term in bag or term in GENERIC:
+    if term in bag or term in GENERIC or squash(term) in bag:
         return True
     if HANGUL.search(term):
         own = grams(term)
@@ -307,7 +339,7 @@ _PLACING = frozenset(("after", "befor", "dure", "until", "onc", "while", "end"))
 
 def _added(statement: str, evidence: Sequence[Evidence], best: str, named: frozenset[str], *, crossed: bool) -> str:
     """New content words: too many, or one in the place of another, mean that the statement is another one."""
-    whole = "\n".join(e.text for e in evidence)
+    whole = _canonical("\n".join(e.text for e in evidence))
     bag, pairs = _bag(whole) | frozenset(t for e in evidence for t in e.names), grams(whole)
     asked = [t for t in terms(re.sub(r"\d[\d.,]*", " ", LABEL.sub(" ", statement))) if not t.isdigit()]
     if crossed:

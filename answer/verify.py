@@ -12,7 +12,7 @@ from answer.evidence import Evidence, aliases, evidence_of
 from answer.language import sentences, squash
 from answer.numbers import check_numbers, dates_reason
 from answer.quantities import quantities
-from answer.support import blank_operations, layer_reason, names_reason, roles_reason, words_reason
+from answer.support import blank_operations, layer_reason, names_reason, roles_reason, swapped_reason, words_reason
 from nexus.model.registry import Registry
 from nexus.ports.answers import Citation, NumberCheck, Packet, SentenceCheck, Verification
 
@@ -83,7 +83,8 @@ def _statement(bare: str, plain: str, evidence: Sequence[Evidence], registry: Re
     if wrong is not None:
         return f"{bare[wrong.quantity.start : wrong.quantity.end].strip()}: {wrong.reason}", listed
     reason = (
-        dates_reason(bare, evidence) or names_reason(plain, evidence, registry) or roles_reason(plain, evidence, registry) or layer_reason(plain, evidence)
+        dates_reason(bare, evidence) or names_reason(plain, evidence, registry) or roles_reason(plain, evidence, registry)
+        or swapped_reason(plain, evidence, registry) or layer_reason(plain, evidence)
         or words_reason(plain, evidence, registry)
     )
     return reason, listed

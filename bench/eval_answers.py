@@ -26,6 +26,7 @@ from nexus.testing.answering import ask, service
 
 DATA = Path(__file__).parent / "data" / "answers"
 CAUGHT, FLAGGED = 0.95, 0.05
+SETS = ("shop", "clinic", "library")
 
 
 def packet_of(passages: list[Passage], edges: list[ObservedEdge | DesignedEdge], findings: list = ()) -> Packet:  # type: ignore[assignment,type-arg]
@@ -39,8 +40,11 @@ def packet_of(passages: list[Passage], edges: list[ObservedEdge | DesignedEdge],
     )
 
 
-def clinic() -> tuple[Packet, Registry]:
-    data = json.loads((DATA / "clinic.json").read_text(encoding="utf-8"))
+def world(name: str) -> tuple[Packet, Registry]:
+    """The evidence of a set, and the registry that its names are read with."""
+    if name == "shop":
+        return packet_of(list(shop.PASSAGES), [*shop.OBSERVED, *shop.DESIGNED], list(shop.FINDINGS)), shop.registry()
+    data = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
     kinds = {name: kind for name, kind, _ in data["entities"]}
 
     def node(name: str) -> Node:
@@ -128,12 +132,7 @@ def main() -> int:
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--set", default="", help="only this set")
     given = parser.parse_args()
-    edges = [*shop.OBSERVED, *shop.DESIGNED]
-    results = []
-    if given.set in {"", "shop"}:
-        results.append(measure("shop", packet_of(list(shop.PASSAGES), edges, list(shop.FINDINGS)), shop.registry(), misses=given.misses))
-    if given.set in {"", "clinic"}:
-        results.append(measure("clinic", *clinic(), misses=given.misses))
+    results = [measure(name, *world(name), misses=given.misses) for name in SETS if given.set in {"", name}]
     if given.set in {"", "questions"}:
         questions(misses=given.misses)
     return 0 if all(caught >= CAUGHT and flagged <= FLAGGED for caught, flagged in results) else 1
