@@ -85,8 +85,7 @@ def show(args: argparse.Namespace) -> None:
     """The drift report as a table, and one answer."""
     say("3. Drift: what the documents say, and what the traces show")
     request(f"http://{args.http}/diff/runs", {})
-    environment = os.environ | {"NEXUS_DIFF__SAMPLING": "none"}
-    code = subprocess.run([str(NEXUS), "diff", "--data", str(args.data)], check=False, env=environment).returncode
+    code = subprocess.run([str(NEXUS), "diff", "--data", str(args.data)], check=False).returncode
     if code not in (0, 1):
         sys.exit(f"nexus diff failed with exit code {code}")
     say(f"4. A question: {QUESTION}")
@@ -111,12 +110,15 @@ def main() -> None:
     # A supervisor's SIGTERM ends the demo as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     command = [str(NEXUS), "up", "--data", str(args.data), "--http", args.http, "--otlp-grpc", args.otlp_grpc, "--otlp-http", args.otlp_http, "--docs", str(DOCS)]
-    # A session of its own, so that Ctrl-C reaches the server once, from here, and in order.
     # The SDK keeps every trace, which the spans do not say by themselves: without this no absence would be decided (drift.md section 3).
     os.environ.setdefault("NEXUS_DIFF__SAMPLING", "none")
-    server = subprocess.Popen(command, start_new_session=True)
+    args.data.mkdir(parents=True, exist_ok=True)
+    log = args.data / "nexus.log"
+    with log.open("wb") as out:
+        # A session of its own, so that Ctrl-C reaches the server once, from here, and in order.
+        server = subprocess.Popen(command, start_new_session=True, stderr=out)
     try:
-        wait_ready(f"http://{args.http}", server)
+        wait_ready(f"http://{args.http}", server, log)
         feed(args)
         show(args)
         print(f"\ndemo ready: http://{args.http}", flush=True)
