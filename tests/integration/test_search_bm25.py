@@ -1,0 +1,120 @@
+"""BM25 in SQL against a reference in Python, under filters, and vectors with and without an index."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from knowledge_harness import ANALYZER, Index
+
+from knowledge.tokens import term_key
+from nexus.model.document import Classification
+from nexus.store.search import Reader, bm25, create_index, index_name, indexes, nearest_exact, nearest_indexed
+from nexus.store.vectors import half
+
+WORDS = "order payment 결제 주문 서비스 gateway 게이트웨이 kafka retry timeout OrderService payment-gateway circuit 회로 차단기 재시도 the of 시간 초과 topic 토픽".split()
+
+
+@pytest.fixture
+def index(database, clock, tmp_path):
+    root = tmp_path / "docs"
+    root.mkdir()
+    index = Index(database, clock, root.resolve(), exact_below=10)
+    coin = random.Random(5)
+    for number in range(40):
+        folder = coin.choice(("public", "", "restricted"))
+        body = "\n\n".join(f"## S{n}\n\n" + " ".join(coin.choices(WORDS, k=coin.randint(1, 60))) for n in range(coin.randint(1, 4)))
+        index.write(f"{folder}/{number}.md", f"# Document {number}\n\n{body}\n")
+    index.ingest()
+    return index
+
+
+def reference(index: Index, query: str, level: int, namespaces: tuple[str, ...] = ()) -> dict[str, float]:
+    """BM25 by its formula, over the passages that the reader may see, from their texts."""
+    rows = index.rows(
+        "SELECT p.rid, d.title, p.section, p.lead || p.text FROM passage p JOIN segment s ON s.id = p.segment JOIN document d ON d.rid = p.document "
+        f"WHERE s.served AND s.level <= {level}" + (f" AND s.namespace = '{namespaces[0]}'" if namespaces else "")
+    )
+    from knowledge.prepare import heading_path
+
+    texts = {rid: ANALYZER.passage(heading_path(title, section), body) for rid, title, section, body in rows}
+    count = len(texts)
+    mean = sum(length for _, length in texts.values()) / count
+    written, sounds = ANALYZER.question(query)
+    scores: dict[str, float] = {}
+    for term, times in Counter([*written, *sounds]).items():
+        key = term_key(term)
+        holding = sum(key in terms for terms, _ in texts.values())
+        idf = math.log(1 + (count - holding + 0.5) / (holding + 0.5))
+        for rid, (terms, length) in texts.items():
+            frequency = terms.get(key, 0)
+            if frequency:
+                scores[rid] = scores.get(rid, 0.0) + times * idf * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / mean))
+    return scores
+
+
+@pytest.mark.parametrize("level", list(Classification))
+@pytest.mark.parametrize("query", ["결제 게이트웨이 재시도", "OrderService timeout of the payment gateway", "kafka kafka 토픽", "아무것도없는단어", "circuit"])
+def test_scores_equal_the_reference(index, query, level):
+    wanted = reference(index, query, level.rank)
+    written, sounds = ANALYZER.question(query)
+    terms = {term_key(t): (float(n), True) for t, n in Counter(written).items()} | {term_key(t): (float(n), False) for t, n in Counter(sounds).items()}
+    with index.database.connection() as connection:
+        found, _ = bm25(connection, Reader("default", level), terms, 1000)
+    assert {match.rid: match.score for match in found} == pytest.approx(wanted, abs=1e-6)
+    assert [match.rid for match in found] == sorted(wanted, key=lambda rid: (-round(wanted[rid] * 1e8), rid))
+
+
+def test_the_limit_cuts_ties_by_identifier(index):
+    terms = {term_key("docu"): (1.0, True), term_key("document"): (1.0, True)}
+    with index.database.connection() as connection:
+        everything, _ = bm25(connection, Reader("default", Classification.RESTRICTED), terms, 1000)
+        few, _ = bm25(connection, Reader("default", Classification.RESTRICTED), terms, 7)
+    assert few == everything[:7]
+
+
+def test_hidden_documents_have_no_part_in_the_statistics(index):
+    before = reference(index, "kafka", 2)
+    with index.database.connection() as connection:
+        connection.execute("UPDATE segment SET served = false WHERE document IN (SELECT rid FROM document ORDER BY rid LIMIT 20)")
+    after = reference(index, "kafka", 2)
+    assert after != before
+    with index.database.connection() as connection:
+        found, _ = bm25(connection, Reader("default", Classification.RESTRICTED), {term_key("kafka"): (1.0, True)}, 1000)
+    kept = {match.rid: match.score for match in found}
+    assert kept == pytest.approx({rid: score for rid, score in after.items() if rid in kept}, abs=1e-6)
+
+
+def test_an_index_finds_what_an_exact_scan_finds_also_under_a_narrow_filter(index):
+    generation = index.embedding.identity()
+    with index.database.connection() as connection:
+        languages = [row[0] for row in connection.execute("SELECT DISTINCT language FROM embedding")]
+    for language in languages:
+        create_index(index.database.url, generation.name, language, generation.dimension)
+    with index.database.connection() as connection:
+        assert {index_name(generation.name, language) for language in languages} <= indexes(connection)
+        before = connection.execute("SELECT current_setting('enable_seqscan')").fetchone()
+        for query in ("결제 게이트웨이", "kafka timeout"):
+            vector = half(index.embedder.question(query))
+            for level in Classification:
+                reader = Reader("default", level)
+                for language in languages:
+                    exact = nearest_exact(connection, reader, generation.name, language, vector, 20)
+                    indexed = nearest_indexed(connection, reader, generation.name, generation.dimension, language, vector, 20, 40)
+                    assert len(indexed) == len(exact)
+                    shared = {match.rid for match in exact} & {match.rid for match in indexed}
+                    assert len(shared) >= 0.9 * len(exact)
+        assert connection.execute("SELECT current_setting('enable_seqscan')").fetchone() == before
+        plan = "\n".join(row[0] for row in connection.execute(
+            f"EXPLAIN SELECT passage FROM embedding WHERE generation = '{generation.name}' AND language = '{languages[0]}' "
+            f"ORDER BY vector::halfvec({generation.dimension}) <=> '{vector}'::halfvec({generation.dimension}) LIMIT 5"
+        ))
+    assert "embedding" in plan
+    assert np.isfinite(index.search("결제").best_cosine)
