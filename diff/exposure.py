@@ -138,8 +138,9 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
     days_min = max(policy.covered_days_min, stats.days_needed(policy.active_day_upper_max, policy.alpha))
     enough = m >= needed and days >= days_min
     because = rules_out(exposure)
-    lost = sum(1 for offset, count in counted.items() if count >= least and world.gap_mask >> offset & 1)
-    if not enough and lost and days + lost >= days_min:
+    # Days lost since the source is known: with them as the others are, it would be decided.
+    lost = (world.gap_mask >> min(counted, default=0)).bit_count()
+    if not enough and lost and days + lost >= days_min and m + lost * (m / max(days, 1)) >= needed:
         return Absence("none", "pipeline_gap", f"{lost} of the days could not be read completely; the rest {because}", "read the missing ranges again", exposure)
     if world.sampling(service) == "unknown":
         change = "say how traces are sampled (NEXUS_DIFF__SAMPLING=none or head), or send tracestate probabilities"

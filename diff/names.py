@@ -108,7 +108,7 @@ class Names:
     def _among_observed(self, name: str, kind: str) -> tuple[str, ...]:
         """Observed nodes of that spelling and a kind that the word can mean; by the strictest key that anything answers to."""
         for key in keys(name):
-            found = sorted(i for i in self._spellings.get(key, ()) if _fits(kind, i.split(":", 1)[0]) and not _apart(name, i.split(":", 1)[1]))
+            found = sorted(i for i in self._spellings.get(key, ()) if _fits(kind, i.split(":", 1)[0]) and not (kind in _OPEN_KINDS and _apart(name, i.split(":", 1)[1])))
             if found:
                 return tuple(found)
         return ()

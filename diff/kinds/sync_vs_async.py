@@ -26,7 +26,8 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     own = presence.total(subject.edges)
     if own and presence.presence(subject.edges, world).supported:
         return None
-    _, missing = support(subject, subject.other_mode, world)
+    # The ends of a publication are the service and the topic; those of the calls are two services that are seen by calling.
+    missing = support(subject, subject.other_mode, world)[1] if subject.relation == "CALLS" else "; ".join(presence.presence(subject.other_mode, world).missing)
     lower = stats.share_lower(other, own + other, world.policy.alpha)
     if lower < world.policy.other_mode_share:
         missing = "; ".join(part for part in (missing, f"a share of at least {world.policy.other_mode_share:.0%} (lower bound), it is {lower:.0%}") if part)
