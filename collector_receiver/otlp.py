@@ -157,7 +157,9 @@ def _check(serialized: pa.BinaryArray) -> None:
         return
     words: npt.NDArray[np.uint32] = np.ndarray(shape=(len(data) - 3,), dtype="<u4", buffer=data, strides=(1,))
     last = len(words) - 1
-    places = starts + data[np.minimum(starts + 1, len(data) - 1)] + 2
+    # An empty message has no byte of its own; what its neighbours' say of it does not matter, for it has not the length of a usual one.
+    tags, sizes = data[np.minimum(starts, len(data) - 1)], data[np.minimum(starts + 1, len(data) - 1)]
+    places = starts + sizes + 2
     word = words[np.minimum(places, last)]
     # 12 V 0a S text: the value is a text that fills the value that fills the message, lengths in one byte each.
     left = (ends - places).astype(np.uint32)
@@ -165,7 +167,7 @@ def _check(serialized: pa.BinaryArray) -> None:
     # 12 02 18 v, 12 03 18 v w: an integer below 16,384 (status codes); the rest is rare enough to be decoded.
     shape = word & np.uint32(0x80FFFFFF)
     integer = (left == 4) & (shape == 0x00180212) | (left == 5) & (shape == 0x80180312) & (data[ends - 1] < 0x80)
-    usual = (text | integer) & (data[starts] == 0x0A) & (data[np.minimum(starts + 1, len(data) - 1)] < 128)
+    usual = (text | integer) & (tags == 0x0A) & (sizes < 128)
     if not usual.all():
         handler("KeyValue").array_to_record_batch(serialized.filter(pa.array(~usual)))
 

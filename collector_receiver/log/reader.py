@@ -14,6 +14,7 @@ import structlog
 from collector_receiver.log.folder import Segment, find_header, read_durable, read_released, segments, write_released, writers
 from collector_receiver.log.record import HEADER_BYTES, Header, parse_header, rejections_of, spans_of, whole
 from collector_receiver.log.retention import retain
+from nexus import telemetry
 from nexus.errors import StoreUnavailable
 from nexus.model.span import SPAN_SCHEMA, empty_spans
 from nexus.ports.clock import Clock
@@ -38,6 +39,7 @@ class LocalSpanLogReader:
         self._root, self._clock, self._keep, self._max_bytes = root, clock, keep, max_bytes
         self.corrupt_bytes = 0
         self.lost_bytes = 0
+        self._counting = True
 
     def read(self, position: dict[str, int], max_spans: int) -> tuple[pl.DataFrame, dict[str, int]]:
         """See `SpanLogReader.read`. Writers take turns, so that a busy one does not hold up the others."""
@@ -64,8 +66,9 @@ class LocalSpanLogReader:
 
     def rejected(self, start: dict[str, int], end: dict[str, int]) -> list[LoggedRejection]:
         """See `SpanLogReader.rejected`."""
-        counted = (self.corrupt_bytes, self.lost_bytes)
         found: list[LoggedRejection] = []
+        # Damage on the way was counted by `read`.
+        self._counting = False
         try:
             for name, limit in sorted(end.items()):
                 folder = self._root / name
@@ -77,8 +80,8 @@ class LocalSpanLogReader:
         except OSError as error:
             msg = f"the span log in {self._root} cannot be read: {error.strerror}"
             raise StoreUnavailable(msg) from error
-        # The same damage was counted by `read`.
-        self.corrupt_bytes, self.lost_bytes = counted
+        finally:
+            self._counting = True
         return found
 
     def end(self) -> dict[str, int]:
@@ -106,8 +109,9 @@ class LocalSpanLogReader:
             return
         at = known[0].start if start is None else start
         if at < known[0].start:
-            self.lost_bytes += known[0].start - at
-            log.error("span_log_lost", writer=folder.name, bytes=known[0].start - at)
+            if self._counting:
+                self.lost_bytes += known[0].start - at
+                log.error("span_log_lost", writer=folder.name, bytes=known[0].start - at)
             at = known[0].start
         for place, segment in enumerate(known):
             following = known[place + 1].start if place + 1 < len(known) else None
@@ -150,7 +154,10 @@ class LocalSpanLogReader:
             yield _Entry(at, None, b"")
 
     def _corrupt(self, folder: Path, at: int, size: int) -> None:
+        if not self._counting:
+            return
         self.corrupt_bytes += size
+        telemetry.LOG_CORRUPT_BYTES.inc(size)
         log.error("span_log_corrupt", writer=folder.name, position=at, bytes=size)
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final, cast
 
 import structlog
 
+from collector_receiver.memory import keep_freed_memory
 from nexus.errors import NexusError
 from nexus.settings import Settings
 from nexus.store.pool import Database
@@ -43,6 +44,7 @@ class Task:
 
 def main() -> None:
     """Receive until told to stop, or until the parent is gone."""
+    keep_freed_memory()
     task = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the parent process, over a pipe of its own
     assert isinstance(task, Task)
     # Only tokens need the database; without them it may be away for good.
