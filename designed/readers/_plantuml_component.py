@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Final
 
 from designed.block_lines import BlockLines
-from designed.chart_kind import mark
 from designed.drawing import Diagram, DrawnEdge, DrawnNode, node_role
 from designed.kinds import Role
 from designed.readers._plantuml_text import clean, first_line, label_of
@@ -139,26 +138,26 @@ class Components:
                 )
             )
 
-    def finish(self) -> None:
-        """Arrows to an interface go to the component that provides it (drawn `[A] - I`, `[B] ..> I`)."""
-        for ident, node in list(self.diagram.nodes.items()):
-            if node.shape != "interface":
-                continue
-            providers = [e.source if e.target == ident else e.target for e in self.diagram.edges if ident in (e.source, e.target) and not e.directed]
-            if not providers:
-                continue
-            kept: list[DrawnEdge] = []
-            for edge in self.diagram.edges:
-                if ident not in (edge.source, edge.target):
-                    kept.append(edge)
-                elif edge.directed and edge.target == ident:
-                    label = edge.label if edge.label.text else label_of(node.label)
-                    kept += [replace(edge, target=provider, label=label) for provider in dict.fromkeys(providers) if provider != edge.source]
-                elif edge.directed and edge.source == ident:
-                    kept += [replace(edge, source=provider) for provider in dict.fromkeys(providers) if provider != edge.target]
-            self.diagram.edges = kept
-        mark(self.diagram)
-        self.diagram.fold()
+
+def provide(diagram: Diagram) -> None:
+    """Arrows to an interface go to the component that provides it (drawn `[A] - I`, `[B] ..> I`)."""
+    interfaces = {ident for ident, node in diagram.nodes.items() if node.shape == "interface"}
+    providers: dict[str, dict[str, None]] = {}
+    for edge in diagram.edges:
+        if not edge.directed:
+            for one, other in ((edge.source, edge.target), (edge.target, edge.source)):
+                if one in interfaces:
+                    providers.setdefault(one, {})[other] = None
+    kept: list[DrawnEdge] = []
+    for edge in diagram.edges:
+        if edge.source not in providers and edge.target not in providers:
+            kept.append(edge)
+        elif edge.directed and edge.target in providers:
+            label = edge.label if edge.label.text else label_of(diagram.nodes[edge.target].label)
+            kept += [replace(edge, target=provider, label=label) for provider in providers[edge.target] if provider != edge.source]
+        elif edge.directed:
+            kept += [replace(edge, source=provider) for provider in providers[edge.source] if provider != edge.target]
+    diagram.edges = kept
 
 
 def _bare(text: str) -> str:

@@ -10,11 +10,12 @@ import re
 from typing import Final
 
 from designed.block_lines import BlockLines
+from designed.chart_kind import mark
 from designed.drawing import Diagram
 from designed.reader import Format, ReadContext, Reader, Reading
 from designed.readers._c4 import C4, parse_call
 from designed.readers._include import beside
-from designed.readers._plantuml_component import Components
+from designed.readers._plantuml_component import Components, provide
 from designed.readers._plantuml_sequence import Messages
 from designed.readers._plantuml_text import Part, parts, statements
 from nexus.model.document import Problem, SourceText
@@ -53,11 +54,21 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
 
 
 def _read_part(lines: BlockLines, part: Part, context: ReadContext) -> Reading:
-    body = lines.text[part.start : part.end]
     problems = [] if part.closed else [Problem(context.path, lines.line(part.start), "@startuml without @enduml")]
+    diagram = draw(lines, part, context, problems)
+    if any(node.shape == "interface" for node in diagram.nodes.values()):
+        provide(diagram)
+    mark(diagram)
+    diagram.fold()
+    return Reading(diagram.claims(), diagram.entities(), problems=tuple(problems))
+
+
+def draw(lines: BlockLines, part: Part, context: ReadContext, problems: list[Problem]) -> Diagram:
+    """What is drawn, before it is read as dependencies; empty for diagrams of another kind."""
+    body = lines.text[part.start : part.end]
     c4 = bool(_C4_CALL.search(body))
     if not c4 and _OTHER.search(body) and not re.search(r"^\s*(?:component|participant)\b", body, re.MULTILINE):
-        return Reading(problems=tuple(problems))
+        return Diagram()
     diagram = Diagram()
     for included in _includes(body, context):
         _draw(BlockLines(included), Part(0, len(included)), diagram, [], "", c4=c4)
@@ -68,10 +79,9 @@ def _read_part(lines: BlockLines, part: Part, context: ReadContext) -> Reading:
         messages.diagram.nodes.update(diagram.nodes)
         messages.diagram.foreign.update(diagram.foreign)
         _take(messages, lines, part, problems, context.path)
-        diagram = messages.diagram
-    else:
-        _draw(lines, part, diagram, problems, context.path, c4=c4)
-    return Reading(diagram.claims(), diagram.entities(), problems=tuple(problems))
+        return messages.diagram
+    _draw(lines, part, diagram, problems, context.path, c4=c4)
+    return diagram
 
 
 def _take(reader: Messages | Components, lines: BlockLines, part: Part, problems: list[Problem], path: str) -> None:
@@ -88,7 +98,6 @@ def _draw(lines: BlockLines, part: Part, diagram: Diagram, problems: list[Proble
     components = Components(diagram, lines)
     if not c4:
         _take(components, lines, part, problems, path)
-        components.finish()
         return
     macros = C4(diagram, lines, "plantuml.c4")
     done = part.start
@@ -114,7 +123,6 @@ def _draw(lines: BlockLines, part: Part, diagram: Diagram, problems: list[Proble
         elif statement != "{" and not _SILENT.match(statement):
             components.stack = [name for name in macros.stack if name]
             components.take(start, end)
-    components.finish()
 
 
 def _includes(body: str, context: ReadContext) -> list[str]:

@@ -55,7 +55,7 @@ def test_reader_is_chosen_by_suffix_and_content(path: str, body: str, reader: st
 
 
 def test_protobuf_reader_gives_services_and_rpcs_and_no_claims() -> None:
-    reading = read("l.proto", 'package a.b;\nservice Ledger {\n  rpc Book(X) returns (Y);\n  // rpc No(X) returns (Y);\n}\nservice Open {')
+    reading = read("l.proto", "package a.b;\nservice Ledger {\n  rpc Book(X) returns (Y);\n  // rpc No(X) returns (Y);\n}\nservice Open {")
     assert reading.claims == ()
     assert [(e.name, e.kind, e.aliases) for e in reading.entities] == [("Ledger", "api", ("a.b.Ledger",)), ("Open", "api", ("a.b.Open",))]
     assert [(f.subject, f.key) for f in reading.facts if f.kind == "operation"] == [("a.b.Ledger", "Book")]
@@ -95,7 +95,7 @@ def test_statement_over_several_lines_of_an_indented_fence_quotes_its_first() ->
         ("d.drawio", '<!DOCTYPE a [<!ENTITY b "c">]>\n<mxfile/>', 1),
         ("d.drawio", "<mxfile>\n<diagram>bm90IGRlZmxhdGU=</diagram></mxfile>", 2),
         ("k.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: a\nspec: }\n", 4),
-        ("d.dsl", "workspace {\n  model {\n    a = container \"A\"\n", 4),
+        ("d.dsl", 'workspace {\n  model {\n    a = container "A"\n', 4),
         ("d.puml", "@startuml\n[a] --> [b]\n", 1),
         ("d.dot", "digraph {\n a -> b\n", 3),
         ("d.mmd", "flowchart LR\n  a --> b\n  c[open --> d\n", 3),
