@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
@@ -16,6 +17,7 @@ from nexus.ports.catalog import Catalog
 from nexus.ports.coverage import CoverageReader, SourceStatus
 from nexus.ports.drift import DriftReader, FindingFilter
 from nexus.ports.observed import AggregateControl
+from nexus.store.status import database_state, observed_counts
 
 ROUTER = APIRouter(tags=["status"])
 T = TypeVar("T")
@@ -27,10 +29,9 @@ def status(context: Context, caller: Reader) -> Json:
     services = context.services
     services.database.ping()
     coverage = _provided(services, CoverageReader)
-    control = _provided(services, AggregateControl)
     return {
         "version": _version(), "now": _time(context.now()), "tenant": caller.tenant, "database": _database(context),
-        "observed": control.status() if control is not None else None,
+        "observed": _observed(context, caller.tenant),
         "sources": [_source(item) for item in coverage.sources(caller.tenant)] if coverage is not None else [],
         "documents": _documents(services, caller), "drift": _drift(services, caller),
     }
@@ -52,13 +53,17 @@ def _version() -> str:
         return "unknown"
 
 
+def _observed(context: ApiContext, tenant: str) -> Json:
+    """The tenant's numbers; of the log, which all tenants share, only how far behind the aggregator is."""
+    with context.services.database.connection() as connection:
+        counts = asdict(observed_counts(connection, tenant))
+    control = _provided(context.services, AggregateControl)
+    return {"lag_bytes": control.status().get("lag_bytes") if control is not None else None, **counts}
+
+
 def _database(context: ApiContext) -> Json:
     with context.services.database.connection() as connection:
-        server = connection.execute("SHOW server_version").fetchone()
-        applied = connection.execute("SELECT count(*), max(name) FILTER (WHERE name NOT LIKE 'repeatable/%') FROM schema_migration").fetchone()
-    assert server is not None
-    assert applied is not None
-    return {"state": "ok", "server_version": server[0], "migrations": applied[0], "schema": applied[1]}
+        return {"state": "ok", **asdict(database_state(connection))}
 
 
 def _source(source: SourceStatus) -> Json:

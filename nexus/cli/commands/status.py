@@ -53,7 +53,7 @@ def _ask(url: str) -> dict[str, Any]:
 def _text(body: dict[str, Any]) -> str:
     database = body["database"]
     lines = [f"nexus {body['version']}  tenant {body['tenant']}", f"database   {database['state']}  PostgreSQL {database['server_version']}, schema {database['schema']}"]
-    if body["observed"] is not None:
+    if body["observed"]:
         lines.append("observed   " + "  ".join(f"{name} {value}" for name, value in body["observed"].items() if isinstance(value, str | int | float)))
     for source in body["sources"]:
         counts = f"{source['traces']} traces, {source['spans']} spans, read to {source['read_to'] or '-'}"

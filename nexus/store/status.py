@@ -1,0 +1,47 @@
+"""Numbers for `/status`, each of one tenant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nexus.store.pool import Connection
+from nexus.store.queries import queries
+
+_SQL = queries("status")
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedCounts:
+    """What was received and made of it."""
+
+    edges: int
+    services: int
+    open_windows: int
+    settled_windows: int
+    late_spans: int
+    duplicates: int
+    rejected: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseState:
+    """The server's version, migrations that ran, the newest one's name."""
+
+    server_version: str
+    migrations: int
+    schema: str
+
+
+def observed_counts(connection: Connection, tenant: str) -> ObservedCounts:
+    """Counts of one tenant."""
+    key = {"tenant": tenant}
+    late, duplicates, rejected = connection.execute(_SQL["deliveries"], key).fetchone() or (0, 0, 0)
+    edges, services = connection.execute(_SQL["known"], key).fetchone() or (0, 0)
+    unsettled, settled = connection.execute(_SQL["windows"], key).fetchone() or (0, 0)
+    return ObservedCounts(edges, services, unsettled, settled, late, duplicates, rejected)
+
+
+def database_state(connection: Connection) -> DatabaseState:
+    """About the database itself; nothing of a tenant."""
+    version, count, newest = connection.execute(_SQL["server"]).fetchone() or ("", 0, None)
+    return DatabaseState(version, count, newest or "")
