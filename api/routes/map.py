@@ -54,16 +54,16 @@ def graph_map(
     grouped = group == "namespace" or (group == "auto" and len(nodes) > COLLAPSE_ABOVE)
     if grouped:
         nodes, edges = collapse(nodes, edges)
-    places = layout([n.id for n in nodes], [(e.source, e.target) for e in edges], {n.id: n.namespace for n in nodes if n.namespace})
+    picture = layout([n.id for n in nodes], [(e.source, e.target) for e in edges], {n.id: n.namespace for n in nodes if n.namespace})
     return {
         "nodes": [
             {"id": n.id, "name": n.name, "kind": n.kind, "environment": n.environment, "namespace": n.namespace, "owner": n.owner,
-             "x": places[n.id].x, "y": places[n.id].y} for n in nodes
+             "x": picture.places[n.id].x, "y": picture.places[n.id].y} for n in nodes
         ],
         "edges": [
             {"id": e.id, "source": e.source, "target": e.target, "relation": e.relation, "observed": e.observed or None, "designed": e.designed or None,
              "volume": e.volume, "errors": e.errors, "verdict": e.verdict or None, "status": e.status or None, "fingerprint": e.fingerprint or None,
-             "infrastructure": e.infrastructure} for e in edges
+             "infrastructure": e.infrastructure, "points": [{"x": p.x, "y": p.y} for p in picture.routes.get((e.source, e.target), ())]} for e in edges
         ],
         "total_nodes": total, "grouped": grouped, "run": report.run.id if report else None,
     }

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from nexus.model.claim import EXPECTS_OBSERVATION, Modality
 from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
 from nexus.model.finding import Finding
 from nexus.model.registry import Registry
-from nexus.model.service import Node
+from nexus.model.service import Node, NodeKind
 
 Key = tuple[str, str, str]
 
@@ -56,10 +57,14 @@ class _Builder:
 
     def node(self, node: Node) -> str:
         entity = self.registry.resolve(node.name, node.kind.value, node.environment).entity
+        if entity is None and node.kind is NodeKind.EXTERNAL:
+            # A host that is spelled like a known service is that service, seen from a caller whose server span is missing.
+            entity = self.registry.resolve(node.name, NodeKind.SERVICE.value, node.environment).entity
         if entity is None:
             key, name, owner, namespace = f"{node.kind}:{node.name}@{node.environment}", node.name, "", _namespace(node)
         else:
             key, name, owner, namespace = entity.rid, entity.name, entity.owner, entity.namespace or _namespace(node)
+            node = replace(node, kind=NodeKind(entity.kind))
         known = self.nodes.get(key)
         if known is None:
             self.nodes[key] = MapNode(key, name, node.kind.value, node.environment, namespace, owner)
@@ -91,6 +96,8 @@ def build_graph(
             infrastructure=edge.infrastructure or seen.infrastructure,
         )
     for drawn in designed:
+        if not any(claim.modality in DRAWN for claim in drawn.claims):
+            continue
         key, edge = build.edge(drawn.relation.value, drawn.source, drawn.target)
         build.edges[key] = replace(edge, designed=drawn.rid)
     for finding in findings:
@@ -120,6 +127,8 @@ def collapse(nodes: list[MapNode], edges: list[MapEdge]) -> tuple[list[MapNode],
     return sorted(kept.values(), key=lambda n: n.id), [merged[key] for key in sorted(merged)]
 
 
+# What a document means to exist, now, later or on the way out. A forbidden or past dependency is no line of a map.
+DRAWN = EXPECTS_OBSERVATION | {Modality.PLANNED, Modality.DEPRECATED}
 # Which verdict a bundle of edges shows.
 _LOUD = {"": 0, "confirmed": 1, "undecided": 2, "doc_only": 3, "observed_only": 4, "conflict": 5}
 

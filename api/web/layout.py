@@ -1,6 +1,7 @@
 """A layered layout (Sugiyama): callers left, what they depend on right. Pure.
 
-Cost is O(sweeps x edges x log nodes); long edges get no dummy nodes, which keeps a thousand nodes cheap.
+Cost is O(sweeps x edges x log nodes). Long edges run through invisible stops, so that they pass between nodes and not
+behind them; on pictures too large to follow one edge by eye they are left straight.
 """
 
 from __future__ import annotations
@@ -8,9 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 COLUMN_WIDTH = 260.0
 ROW_HEIGHT = 58.0
+STOP_HEIGHT = 22.0
+# Up to this many nodes long edges are routed between the others.
+MAX_ROUTED = 300
 # A column of more nodes is folded into several beside each other.
 MAX_ROWS = 36
 SWEEPS = 6
@@ -26,14 +31,31 @@ class Placed:
     y: float
 
 
-def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]], groups: Mapping[str, str] | None = None) -> dict[str, Placed]:
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Where nodes are, and which points a long edge passes on its way."""
+
+    places: dict[str, Placed]
+    routes: dict[tuple[str, str], tuple[Placed, ...]]
+
+
+def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]], groups: Mapping[str, str] | None = None) -> Picture:
     """Positions for all nodes. The same input gives the same picture. Nodes of one group stay together in a column."""
     known = set(nodes)
     ends = sorted({(a, b) for a, b in edges if a != b and a in known and b in known})
-    forward = _without_cycles(sorted(known), ends)
-    layers = _layers(sorted(known), forward)
-    columns = _ordered(layers, ends, groups or {})
-    return _place(columns)
+    layers = _layers(sorted(known), _without_cycles(sorted(known), ends))
+    chains = {edge: _chain(edge, layers) for edge in ends} if len(known) <= MAX_ROUTED else {}
+    stops = {stop: layer for chain in chains.values() for stop, layer in chain}
+    short = [pair for edge in ends for pair in pairwise((edge[0], *(stop for stop, _ in chains.get(edge, ())), edge[1]))]
+    places = _place(_ordered(layers | stops, short, groups or {}), set(stops))
+    return Picture({node: places[node] for node in known}, {edge: tuple(places[stop] for stop, _ in chain) for edge, chain in chains.items() if chain})
+
+
+def _chain(edge: tuple[str, str], layers: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Invisible stops in the columns between the ends of a long edge, from its source on: (name, layer)."""
+    first, last = layers[edge[0]], layers[edge[1]]
+    step = 1 if last > first else -1
+    return [(f"\0{edge[0]}\0{edge[1]}\0{layer}", layer) for layer in range(first + step, last, step)]
 
 
 def _without_cycles(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -131,10 +153,22 @@ def _ordered(layers: Mapping[str, int], edges: Sequence[tuple[str, str]], groups
     return columns
 
 
-def _place(columns: Sequence[Sequence[str]]) -> dict[str, Placed]:
-    folded = [column[start : start + MAX_ROWS] for column in columns for start in range(0, len(column), MAX_ROWS)]
-    tallest = max((len(column) for column in folded), default=0)
-    return {
-        node: Placed(x * COLUMN_WIDTH + COLUMN_WIDTH / 2, (index + (tallest - len(column)) / 2) * ROW_HEIGHT + ROW_HEIGHT / 2)
-        for x, column in enumerate(folded) for index, node in enumerate(column)
-    }
+def _place(columns: Sequence[Sequence[str]], stops: set[str]) -> dict[str, Placed]:
+    """Columns beside each other, each centred; one too tall is folded, with its stops in the first part."""
+    folded: list[list[str]] = []
+    for column in columns:
+        visible = [node for node in column if node not in stops]
+        if len(visible) <= MAX_ROWS:
+            folded.append(list(column))
+        else:
+            parts = [visible[start : start + MAX_ROWS] for start in range(0, len(visible), MAX_ROWS)]
+            folded += [[*parts[0], *(node for node in column if node in stops)], *parts[1:]]
+    heights = [[STOP_HEIGHT if node in stops else ROW_HEIGHT for node in column] for column in folded]
+    tallest = max((sum(column) for column in heights), default=0.0)
+    places: dict[str, Placed] = {}
+    for x, (column, rows) in enumerate(zip(folded, heights, strict=True)):
+        top = (tallest - sum(rows)) / 2
+        for node, height in zip(column, rows, strict=True):
+            places[node] = Placed(x * COLUMN_WIDTH + COLUMN_WIDTH / 2, top + height / 2)
+            top += height
+    return places

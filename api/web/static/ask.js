@@ -1,5 +1,5 @@
 // Questions: the answer as it comes, marked unverified until the check at its end; evidence beside it.
-import {announce, h, link} from "/static/dom.js";
+import {announce, h, link, mount} from "/static/dom.js";
 import {get, stream} from "/static/api.js";
 import {language, t} from "/static/i18n.js";
 import {failure, go, panel} from "/static/app.js";
@@ -20,7 +20,7 @@ export function render(root, {parameters}) {
   }}, input, h("button", {class: "primary"}, t("ask")));
   const again = h("button", {hidden: !turns.length, onclick: () => { turns.length = 0; go("ask", {}, true); }}, t("new_conversation"));
   const suggestions = h("div", {class: "chips"});
-  root.replaceChildren(h("div", {class: "row"}, h("h1", {}, t("ask")), again), h("div", {class: "ask"}, h("div", {}, form, suggestions, answer), beside));
+  mount(root, h("div", {class: "row"}, h("h1", {}, t("ask")), again), h("div", {class: "ask"}, h("div", {}, form, suggestions, answer), beside));
   suggest(suggestions, input, form);
   if (parameters.q) form.requestSubmit();
   else input.focus();
@@ -39,14 +39,14 @@ async function suggest(chips, input, form) {
 async function ask(question, root, beside, signal) {
   const text = h("p", {class: "answer unverified"});
   const state = h("p", {class: "muted busy", role: "status"}, t("searching"));
-  root.replaceChildren(h("h2", {}, question), state, text);
+  mount(root, h("h2", {}, question), state, text);
   beside.replaceChildren();
   let packet = {};
   try {
     await stream("/search/answer/stream", {query: question, history: turns.slice(-4)}, (event, data) => {
       if (event === "evidence") {
         packet = data;
-        beside.replaceChildren(evidence(data.evidence ?? data));
+        mount(beside, evidence(data.evidence ?? data));
         state.textContent = t("writing_unverified");
       } else if (event === "delta") {
         text.append(data.text ?? "");

@@ -1,5 +1,5 @@
 // Documents: what is indexed, upload, quarantine, and decisions.
-import {announce, byId, field, h} from "/static/dom.js";
+import {announce, byId, field, h, mount} from "/static/dom.js";
 import {get, post, upload} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {failure, go, panel} from "/static/app.js";
@@ -8,7 +8,7 @@ import {number, time} from "/static/format.js";
 export async function render(root, {parameters}) {
   const [body, held] = await Promise.all([get("/documents", {text: parameters.text, cursor: parameters.cursor}), get("/documents/quarantine").catch(() => ({quarantine: []}))]);
   const search = h("input", {type: "search", value: parameters.text ?? "", onchange: (event) => go("documents", {text: event.target.value.trim()})});
-  root.replaceChildren(h("h1", {}, t("documents")), uploader(), h("div", {class: "row"}, field(t("filter"), search)),
+  mount(root, h("h1", {}, t("documents")), uploader(), h("div", {class: "row"}, field(t("filter"), search)),
     body.documents.length ? table(body.documents) : h("div", {class: "card"}, h("h2", {}, t("documents_empty")), h("p", {}, t("documents_empty_do"))),
     body.next && h("button", {onclick: () => go("documents", {...parameters, cursor: body.next})}, t("more")), quarantine(held.quarantine));
 }

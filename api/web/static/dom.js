@@ -18,6 +18,12 @@ function fill(node, attributes, children) {
 
 export const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+// Replace all children; what is absent is left out.
+export function mount(root, ...children) {
+  root.replaceChildren();
+  return fill(root, null, children);
+}
+
 export const byId = (id) => document.getElementById(id);
 
 // Only web addresses become links: a document may say javascript:.

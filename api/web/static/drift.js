@@ -1,5 +1,5 @@
 // The drift report: counters, trend, filters, findings with both sides' evidence.
-import {announce, facts, field, h, s, select} from "/static/dom.js";
+import {announce, facts, field, h, mount, s, select} from "/static/dom.js";
 import {get, post} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {environment, failure, go, panel} from "/static/app.js";
@@ -19,7 +19,7 @@ export async function render(root, {parameters}) {
     if (error.status !== 404) throw error;
   }
   if (!report?.run) {
-    root.replaceChildren(h("h1", {}, t("drift")), h("div", {class: "card"}, h("h2", {}, t("no_run")), h("p", {}, t("no_run_do")), again));
+    mount(root, h("h1", {}, t("drift")), h("div", {class: "card"}, h("h2", {}, t("no_run")), h("p", {}, t("no_run_do")), again));
     return;
   }
   const runs = await get("/diff/runs", {environment: environment()}).then((body) => body.runs ?? [], () => []);
@@ -31,7 +31,7 @@ export async function render(root, {parameters}) {
     more.hidden = !body.next;
     more.onclick = async () => show(await get("/diff", {...wanted, cursor: body.next}));
   };
-  root.replaceChildren(
+  mount(root, 
     h("div", {class: "row"}, h("h1", {}, t("drift")), again),
     h("p", {class: "muted"}, `${t("window")} ${time(report.run.window?.from)} – ${time(report.run.window?.to)} · ${t("computed")} ${time(report.run.generated_at)}`),
     h("div", {class: "counters"}, [...FLAGS, "undecided"].map((flag) => h("button", {class: `counter ${flag}`, "aria-pressed": String(parameters.flag === flag), disabled: flag === "undecided",

@@ -1,5 +1,5 @@
 // The map: both layers, drift told apart by line and colour.
-import {announce, check, field, h, s, select} from "/static/dom.js";
+import {announce, check, field, h, mount, s, select} from "/static/dom.js";
 import {get} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {environment, go} from "/static/app.js";
@@ -23,7 +23,7 @@ export async function render(root, {parameters}) {
     check(t("infrastructure"), parameters.infrastructure === "include", (on) => change("infrastructure", on ? "include" : "")),
   );
   if (!data.nodes.length) {
-    root.replaceChildren(h("h1", {class: "visually-hidden"}, t("map")), controls, h("div", {class: "card"}, h("h2", {}, t("map_empty")), h("p", {}, t("map_empty_do")), h("pre", {}, h("code", {}, "nexus up --docs ./docs\nnexus replay traces.json"))));
+    mount(root, h("h1", {class: "visually-hidden"}, t("map")), controls, h("div", {class: "card"}, h("h2", {}, t("map_empty")), h("p", {}, t("map_empty_do")), h("pre", {}, h("code", {}, "nexus up --docs ./docs\nnexus replay traces.json"))));
     return null;
   }
   const edges = data.edges.filter((edge) => visible(edge, parameters.layer));
@@ -32,7 +32,7 @@ export async function render(root, {parameters}) {
     h("button", {"aria-label": t("zoom_in"), onclick: () => picture.zoom(1.3)}, "+"), h("button", {"aria-label": t("zoom_out"), onclick: () => picture.zoom(1 / 1.3)}, "−"), h("button", {"aria-label": t("zoom_fit"), onclick: picture.fit}, "⤢")));
   const footer = h("div", {class: "row"}, legend(), h("span", {class: "muted"}, `${data.nodes.length} ${t("nodes")}, ${edges.length} ${t("edges")}` + (data.grouped ? ` (${t("grouped_from")} ${data.total_nodes})` : "")),
     h("button", {onclick: () => exportSvg(picture.svg)}, "SVG"), h("button", {onclick: () => exportPng(picture.svg)}, "PNG"), h("button", {onclick: () => exportMermaid(data.nodes, edges)}, "Mermaid"));
-  root.replaceChildren(h("div", {class: "map"}, h("div", {}, h("h1", {class: "visually-hidden"}, t("map")), controls), canvas, h("div", {}, footer, asTable(data.nodes, edges))));
+  mount(root, h("div", {class: "map"}, h("div", {}, h("h1", {class: "visually-hidden"}, t("map")), controls), canvas, h("div", {}, footer, asTable(data.nodes, edges))));
   picture.fit();
   if (parameters.edge) {
     const chosen = edges.find((edge) => edge.id === parameters.edge);
@@ -88,11 +88,12 @@ function draw(nodes, edges, parameters) {
 
 function drawEdge(edge, places, largest, open) {
   const a = places.get(edge.source), b = places.get(edge.target);
-  const path = curve(a, b, edge.source === edge.target);
+  const path = curve(a, b, edge.points ?? [], edge.source === edge.target);
   const width = edge.volume ? 1.4 + 3.6 * Math.log1p(edge.volume) / Math.log1p(largest) : 1.6;
   const verdict = edge.verdict ?? (edge.observed ? "observed" : "designed");
   const said = `${a.name} ${t("rel_" + edge.relation)} ${b.name}, ${t("verdict_" + verdict)}` + (edge.volume ? `, ${volume(edge.volume)}, ${t("errors")} ${percent(edge.errors, edge.volume)}` : "");
-  const middle = {x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 - 6};
+  const stop = edge.points?.[Math.floor((edge.points.length - 1) / 2)];
+  const middle = stop ? {x: stop.x, y: stop.y - 6} : {x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 - 6};
   const rate = edge.volume ? edge.errors / edge.volume : 0;
   const node = s("g", {class: `edge ${verdict}`, "data-source": edge.source, "data-target": edge.target, tabindex: 0, role: "button", "aria-label": said,
     onclick: open, onkeydown: (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open())},
@@ -101,9 +102,18 @@ function drawEdge(edge, places, largest, open) {
   return node;
 }
 
-function curve(a, b, loop) {
+// From side to side, through the gaps that the layout left between nodes.
+function curve(a, b, points, loop) {
   if (loop) return `M${a.x + NODE_HALF_WIDTH} ${a.y - 6}c40 -30 40 42 0 12`;
   const right = b.x >= a.x + 10, same = Math.abs(b.x - a.x) < 10;
+  if (points.length) {
+    const stops = [{x: a.x + Math.sign(points[0].x - a.x) * NODE_HALF_WIDTH, y: a.y}, ...points, {x: b.x - Math.sign(b.x - points.at(-1).x) * NODE_HALF_WIDTH, y: b.y}];
+    return stops.map((stop, index) => {
+      if (!index) return `M${stop.x} ${stop.y}`;
+      const before = stops[index - 1], bend = (stop.x - before.x) / 2;
+      return `C${before.x + bend} ${before.y} ${stop.x - bend} ${stop.y} ${stop.x} ${stop.y}`;
+    }).join("");
+  }
   const x1 = a.x + (right || same ? NODE_HALF_WIDTH : -NODE_HALF_WIDTH), x2 = b.x + (right ? -NODE_HALF_WIDTH : NODE_HALF_WIDTH);
   const bend = same ? 60 : (x2 - x1) / 2;
   return `M${x1} ${a.y}C${x1 + bend} ${a.y} ${same ? x2 + bend : x2 - bend} ${b.y} ${x2} ${b.y}`;

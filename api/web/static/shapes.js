@@ -9,7 +9,7 @@ const MAX_LETTERS = 22;
 const OUTLINES = {
   service: () => s("rect", {class: "shape", x: -NODE_HALF_WIDTH, y: -HALF_HEIGHT, width: 2 * NODE_HALF_WIDTH, height: 2 * HALF_HEIGHT, rx: 8}),
   namespace: () => s("rect", {class: "shape", x: -NODE_HALF_WIDTH, y: -HALF_HEIGHT, width: 2 * NODE_HALF_WIDTH, height: 2 * HALF_HEIGHT, rx: 2}),
-  database: () => s("path", {class: "shape", d: `M${-NODE_HALF_WIDTH} ${-14}c0 -9 ${2 * NODE_HALF_WIDTH} -9 ${2 * NODE_HALF_WIDTH} 0v28c0 9 ${-2 * NODE_HALF_WIDTH} 9 ${-2 * NODE_HALF_WIDTH} 0zc0 9 ${2 * NODE_HALF_WIDTH} 9 ${2 * NODE_HALF_WIDTH} 0`}),
+  database: () => s("path", {class: "shape", d: `M${-NODE_HALF_WIDTH} -16c0 -8 ${2 * NODE_HALF_WIDTH} -8 ${2 * NODE_HALF_WIDTH} 0v34c0 8 ${-2 * NODE_HALF_WIDTH} 8 ${-2 * NODE_HALF_WIDTH} 0z`}),
   topic: () => s("path", {class: "shape", d: `M${-NODE_HALF_WIDTH + 14} ${-HALF_HEIGHT}h${2 * NODE_HALF_WIDTH - 28}l14 ${HALF_HEIGHT}l-14 ${HALF_HEIGHT}h${-(2 * NODE_HALF_WIDTH - 28)}l-14 ${-HALF_HEIGHT}z`}),
   external: () => s("rect", {class: "shape", x: -NODE_HALF_WIDTH, y: -HALF_HEIGHT, width: 2 * NODE_HALF_WIDTH, height: 2 * HALF_HEIGHT, rx: HALF_HEIGHT}),
 };
@@ -19,7 +19,8 @@ export function drawNode(node, open, chosen) {
   const said = `${node.name}, ${t("kind_" + node.kind)}` + (node.environment ? `, ${node.environment}` : "");
   return s("g", {class: `node ${node.kind}${chosen ? " chosen" : ""}`, "data-id": node.id, transform: `translate(${node.x} ${node.y})`, tabindex: 0, role: "button", "aria-label": said,
     onclick: open, onkeydown: (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open())},
-  s("title", {}, said), (OUTLINES[node.kind] ?? OUTLINES.service)(), s("text", {y: node.kind === "service" ? 0 : -4}, label), node.kind !== "service" && s("text", {class: "kind", y: 10}, t("kind_" + node.kind)));
+  s("title", {}, said), (OUTLINES[node.kind] ?? OUTLINES.service)(), node.kind === "database" && s("path", {class: "lid", d: `M${-NODE_HALF_WIDTH} -16c0 8 ${2 * NODE_HALF_WIDTH} 8 ${2 * NODE_HALF_WIDTH} 0`}),
+  s("text", {y: node.kind === "service" ? 0 : node.kind === "database" ? 1 : -4}, label), node.kind !== "service" && s("text", {class: "kind", y: node.kind === "database" ? 15 : 10}, t("kind_" + node.kind)));
 }
 
 export function legend() {

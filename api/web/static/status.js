@@ -1,5 +1,5 @@
 // Status: sources with their gaps, data quality with what to fix, parts of the service.
-import {facts, h} from "/static/dom.js";
+import {facts, h, mount} from "/static/dom.js";
 import {get} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {environment} from "/static/app.js";
@@ -7,7 +7,7 @@ import {number, percent, time} from "/static/format.js";
 
 export async function render(root) {
   const [status, body] = await Promise.all([get("/status"), get("/services", {environment: environment()}).catch(() => ({services: []}))]);
-  root.replaceChildren(h("h1", {}, t("status")), h("p", {class: "muted"}, `Nexus ${status.version} · PostgreSQL ${status.database?.server_version ?? "–"} · ${time(status.now)}`),
+  mount(root, h("h1", {}, t("status")), h("p", {class: "muted"}, `Nexus ${status.version} · PostgreSQL ${status.database?.server_version ?? "–"} · ${time(status.now)}`),
     sources(status.sources ?? []), quality(body.services), everything(status));
 }
 

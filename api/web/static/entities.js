@@ -1,0 +1,57 @@
+// Entities: proposals and ambiguous spellings that wait for a person, and the registry.
+import {announce, field, h, mount, select} from "/static/dom.js";
+import {get, post} from "/static/api.js";
+import {t} from "/static/i18n.js";
+import {failure, go, panel} from "/static/app.js";
+
+export async function render(root, {parameters}) {
+  const [body, waiting] = await Promise.all([get("/entities", {q: parameters.q, kind: parameters.kind}), get("/entities/suggest")]);
+  const change = (name, value) => go("entities", {...parameters, [name]: value});
+  const known = body.entities.filter((entity) => entity.state !== "proposed");
+  mount(root, h("h1", {}, t("entities")), proposals(waiting), h("div", {class: "row"}, field(t("filter"), h("input", {type: "search", value: parameters.q ?? "", onchange: (event) => change("q", event.target.value.trim())})),
+    field(t("kind"), select([["", t("all")], ...["service", "database", "topic", "external", "api"].map((kind) => [kind, t("kind_" + kind)])], parameters.kind ?? "", (value) => change("kind", value)))),
+  known.length ? table(known) : h("div", {class: "card"}, h("h2", {}, t("entities_empty")), h("p", {}, t("entities_empty_do"))));
+}
+
+function proposals({proposed, ambiguous}) {
+  if (!proposed.length && !ambiguous.length) return null;
+  return h("section", {class: "card"}, h("h2", {}, `${t("proposals")} (${proposed.length + ambiguous.length})`), h("p", {class: "muted"}, t("proposals_means")),
+    h("ul", {}, proposed.map((entity) => h("li", {}, h("button", {onclick: () => detail(entity)}, entity.name), ` ${t("kind_" + entity.kind)} `, h("span", {class: "muted"}, entity.evidence.slice(0, 3).join(", ")), " ",
+      quick(entity, "accept"), " ", quick(entity, "reject")))),
+    ambiguous.length > 0 && [h("h3", {}, t("ambiguous")), h("ul", {}, ambiguous.map((one) => h("li", {}, h("code", {}, one.name), ` → ${one.candidates.join(", ")}`)))]);
+}
+
+// Accepting and rejecting straight from the list: the reason is where it was done.
+function quick(entity, action) {
+  return h("button", {"aria-label": `${t(action)}: ${entity.name}`, onclick: (event) => decide(action, {name: entity.name, kind: entity.kind, why: t("decided_on_page")}, event.target)}, t(action));
+}
+
+async function decide(action, body, near) {
+  try {
+    await post(`/entities/${action}`, body);
+    announce(t("done"));
+    go("entities", {}, true);
+  } catch (error) {
+    near.after(failure(error));
+  }
+}
+
+function table(entities) {
+  return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ["name", "kind", "aliases", "owner", "state"].map((key) => h("th", {scope: "col"}, t(key))))),
+    h("tbody", {}, entities.map((entity) => h("tr", {}, h("td", {}, h("button", {onclick: () => detail(entity)}, entity.name)), h("td", {}, t("kind_" + entity.kind)), h("td", {}, entity.aliases.join(", ")), h("td", {}, entity.owner), h("td", {}, t("entity_" + entity.state)))))));
+}
+
+async function detail(entity) {
+  const decisions = await get("/entities/decisions", {name: entity.name}).catch(() => ({decisions: []}));
+  const why = h("input", {required: true, "aria-label": t("reason")}), other = h("input", {"aria-label": t("other_name")});
+  const message = h("div", {role: "alert"});
+  const act = (action, needsOther) => h("button", {type: "button", onclick: () => {
+    other.required = needsOther;
+    if (why.reportValidity() && other.reportValidity()) decide(action, {name: entity.name, kind: entity.kind, why: why.value, other: other.value.trim()}, message);
+  }}, t(action));
+  panel(entity.name, h("p", {class: "muted"}, [t("kind_" + entity.kind), t("entity_" + entity.state), entity.namespace, entity.owner].filter(Boolean).join(" · ")),
+    entity.aliases.length > 0 && [h("h3", {}, t("aliases")), h("ul", {}, entity.aliases.map((alias) => h("li", {}, alias)))],
+    h("h3", {}, t("decide")), h("div", {class: "row"}, field(t("reason"), why), field(t("other_name"), other)),
+    h("div", {class: "row"}, entity.state === "proposed" && act("accept", false), act("reject", false), act("alias", true), act("unalias", true), act("merge", true), act("split", true)), message,
+    decisions.decisions.length > 0 && [h("h3", {}, t("history")), h("ul", {}, decisions.decisions.map((one) => h("li", {class: "muted"}, `${one.at ?? ""} ${one.action} ${one.other} ${one.who}: ${one.why}`)))]);
+}
