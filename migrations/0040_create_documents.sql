@@ -42,6 +42,8 @@ CREATE TABLE segment (
     -- Tokens, for BM25's average length.
     length bigint NOT NULL,
     languages text[] NOT NULL,
+    -- Passages in each of them.
+    language_passages integer[] NOT NULL,
     -- Generations in which every passage has its vector.
     generations text[] NOT NULL DEFAULT '{}',
     FOREIGN KEY (tenant, document) REFERENCES document (tenant, rid) ON DELETE CASCADE

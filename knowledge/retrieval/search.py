@@ -32,6 +32,7 @@ ROUTES = frozenset({"auto", "hybrid_only", "keyword_only", "vector_only", "hybri
 MAX_TERMS = 64
 MAX_QUERY = 4000
 SUPPORT_DEPTH = 50
+OWN_LIST_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,18 @@ class SearchOptions:
     ef_search: int = 200
     stale_after: timedelta = timedelta(days=365)
     stale_types: tuple[tuple[str, timedelta], ...] = ()
+
+
+def language_lists(passages: dict[str, int]) -> list[list[str]]:
+    """Which languages share a vector list: each has its own, those with next to no passages go with the largest. Pure.
+
+    A model prefers its own language, so a list of its own is what lets a language be found; but the best of five passages would
+    stand beside the best of five thousand.
+    """
+    total = sum(passages.values())
+    ordered = sorted(passages, key=lambda language: (-passages[language], language))
+    own = [language for language in ordered if passages[language] >= OWN_LIST_SHARE * total]
+    return [[language, *(ordered[len(own) :] if place == 0 else ())] for place, language in enumerate(own)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +166,17 @@ class HybridRetriever:
         vector = half(question.values)
         ready = indexes(connection) if total > self._options.exact_below else set()
         out: dict[str, list[Match]] = {}
-        for language in languages(connection, reader):
-            if index_name(generation.name, language) in ready:
-                found = nearest_indexed(
-                    connection, reader, generation.name, generation.dimension, language, vector, depth, max(self._options.ef_search, depth)
-                )
-            else:
-                found = nearest_exact(connection, reader, generation.name, language, vector, depth)
+        for group in language_lists(languages(connection, reader)):
+            found: list[Match] = []
+            for language in group:
+                if index_name(generation.name, language) in ready:
+                    ef_search = max(self._options.ef_search, depth)
+                    found += nearest_indexed(connection, reader, generation.name, generation.dimension, language, vector, depth, ef_search)
+                else:
+                    found += nearest_exact(connection, reader, generation.name, language, vector, depth)
+            found = sorted(found, key=lambda match: (-match.score, match.rid))[:depth]
             # Cosines of one model lie close together: what counts is how far a passage is above the end of the list.
-            out[language] = supported(found, floor=min((match.score for match in found), default=0.0))
+            out[group[0]] = supported(found, floor=min((match.score for match in found), default=0.0))
         return out
 
     def _fused(self, words: list[Match], near: list[list[Match]]) -> list[tuple[str, float]]:

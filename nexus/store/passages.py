@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -123,11 +123,13 @@ def replace_passages(
 def _add_segment(
     connection: Connection, tenant: str, document: str, namespace: str, level: Classification, group: tuple[tuple[int, NewPassage], ...], *, served: bool
 ) -> StoredSegment:
+    languages = sorted(Counter(passage.language for _, passage in group).items())
     row = connection.execute(
         _SQL["add_segment"],
         {
             "tenant": tenant, "document": document, "namespace": namespace, "level": level.rank, "served": served, "passages": len(group),
-            "length": sum(passage.length for _, passage in group), "languages": sorted({passage.language for _, passage in group}),
+            "length": sum(passage.length for _, passage in group), "languages": [name for name, _ in languages],
+            "language_passages": [count for _, count in languages],
         },
     ).fetchone()
     assert row is not None

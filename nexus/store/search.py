@@ -63,9 +63,9 @@ def bm25(connection: Connection, reader: Reader, terms: QuestionTerms, limit: in
     return [Match(number, rid, document, float(score)) for number, rid, document, score, _ in rows], float(rows[0][4]) if rows else 0.0
 
 
-def languages(connection: Connection, reader: Reader) -> list[str]:
-    """Languages of the passages that the reader may see."""
-    return [row[0] for row in connection.execute(_SQL["languages"], reader.values())]
+def languages(connection: Connection, reader: Reader) -> dict[str, int]:
+    """Languages of the passages that the reader may see, with how many."""
+    return {language: int(count) for language, count in connection.execute(_SQL["languages"], reader.values())}
 
 
 def pending(connection: Connection, reader: Reader, generation: str) -> tuple[int, int]:

@@ -95,7 +95,7 @@ def test_hidden_documents_have_no_part_in_the_statistics(index):
 def test_an_index_finds_what_an_exact_scan_finds_also_under_a_narrow_filter(index):
     generation = index.embedding.identity()
     with index.database.connection() as connection:
-        languages = [row[0] for row in connection.execute("SELECT DISTINCT language FROM embedding")]
+        languages = [row[0] for row in connection.execute("SELECT DISTINCT language FROM embedding ORDER BY 1")]
     for language in languages:
         create_index(index.database.url, generation.name, language, generation.dimension)
     with index.database.connection() as connection:

@@ -63,8 +63,8 @@ class CorrectionFetch:
         """Passages of other documents that share the question's words and speak of a change."""
         own = {term_key(term): (1.0, True) for term in self._analyzer.terms(query)}
         asked = {term_key(term): (0.5, True) for term in self._analyzer.terms(_ASKED)}
-        matches, ideal = bm25(connection, reader, {**asked, **own}, SEARCHED)
-        likely = [match.rid for match in matches if match.document not in without and match.score > ideal * 0.25]
+        matches, _ = bm25(connection, reader, {**asked, **own}, SEARCHED)
+        likely = [match.rid for match in matches if match.document not in without]
         rows = {row.rid: row for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=likely)}
         words = set(own)
         return [

@@ -5,8 +5,8 @@ DELETE FROM segment WHERE tenant = %(tenant)s AND document = %(document)s
 DELETE FROM passage WHERE tenant = %(tenant)s AND document = %(document)s
 
 -- name: add_segment
-INSERT INTO segment (tenant, document, namespace, level, served, passages, length, languages)
-VALUES (%(tenant)s, %(document)s, %(namespace)s, %(level)s, %(served)s, %(passages)s, %(length)s, %(languages)s)
+INSERT INTO segment (tenant, document, namespace, level, served, passages, length, languages, language_passages)
+VALUES (%(tenant)s, %(document)s, %(namespace)s, %(level)s, %(served)s, %(passages)s, %(length)s, %(languages)s, %(language_passages)s)
 RETURNING id
 
 -- name: new_passage_ids

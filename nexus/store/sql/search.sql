@@ -44,10 +44,11 @@ ORDER BY round(b.score * 1e8) DESC, p.rid
 LIMIT %(limit)s
 
 -- name: languages
-SELECT DISTINCT unnest(languages)
-FROM segment
+SELECT x.language, sum(x.passages)
+FROM segment CROSS JOIN LATERAL unnest(languages, language_passages) AS x (language, passages)
 WHERE tenant = %(tenant)s AND served AND level <= %(level)s AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
-ORDER BY 1
+GROUP BY x.language
+ORDER BY x.language
 
 -- name: pending
 SELECT coalesce(sum(passages), 0), coalesce(sum(passages) FILTER (WHERE NOT generations @> ARRAY[%(generation)s]), 0)
