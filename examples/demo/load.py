@@ -26,7 +26,10 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 MS = 1_000_000
-DAY = 86_400_000 * MS
+MINUTE = 60_000 * MS
+HOUR = 60 * MINUTE
+HOURS = 24
+DAY = HOURS * HOUR
 VERSIONS = {
     "web": "1.8.0", "catalog": "1.2.0", "cart": "1.3.0", "checkout": "2.4.0", "payment": "3.1.0", "fx": "1.0.4", "fraud": "0.9.0",
     "shipping": "1.1.0", "notification": "1.5.0", "loyalty": "1.0.0",
@@ -200,16 +203,18 @@ def send(endpoint: str, days: int, orders_per_day: int, seed: int = 7, progress:
     midnight = now - now % DAY
     total = 0
     for number, day in enumerate(range(days - 1, -1, -1)):
-        first = midnight - day * DAY
-        span_of_day = DAY if day else now - midnight - 60_000 * MS
-        if span_of_day > 0:
-            for index in range(orders_per_day):
-                at = first + int(span_of_day * (index + shop.random.random()) / orders_per_day)
+        for hour in range(HOURS):
+            # A busy minute an hour: as much to compare as a steady trickle, in a sixtieth of the windows.
+            first = midnight - day * DAY + hour * HOUR + shop.random.randrange(59) * MINUTE
+            if first + 2 * MINUTE > now:
+                break
+            for index in range(max(1, orders_per_day // HOURS)):
+                at = first + shop.random.randrange(MINUTE)
                 order(shop, at)
                 total += 1
                 if index % 3 == 0:
-                    browse(shop, at + shop.random.randrange(1_000) * MS)
-                if index % 30 == 0:
+                    browse(shop, at)
+                if index == 0:
                     loyalty_elsewhere(shop, at)
         shop.flush()
         if progress:

@@ -27,7 +27,7 @@ def free_port() -> int:
 def test_the_demo_shows_drift_and_an_answer_twice(tmp_path: Path) -> None:
     ports = [f"127.0.0.1:{free_port()}" for _ in range(3)]
     command = [sys.executable, str(ROOT / "examples" / "demo" / "run.py"), "--data", str(tmp_path / "demo data"), "--http", ports[0], "--otlp-grpc", ports[1],
-               "--otlp-http", ports[2], "--days", "29", "--orders-per-day", "40"]
+               "--otlp-http", ports[2], "--days", "29", "--orders-per-day", "48"]
     first = subprocess.run([*command, "--exit"], capture_output=True, text=True, timeout=240, check=False)
     assert first.returncode == 0, first.stdout + first.stderr
     assert re.search(rf"^demo ready: http://{ports[0]}$", first.stdout, re.MULTILINE)
