@@ -95,6 +95,8 @@ class OtlpHttpServer:
         telemetry.OTLP_REFUSED.labels("connections").inc()
         for other in self._connections:
             if not other.busy and not other.receiving:
+                # Out of the list now: the event loop tells of the end only later, and many may come in between.
+                del self._connections[other]
                 other.abort()
                 return
 

@@ -1,0 +1,516 @@
+"""The doors themselves: health, reflection, TLS, tokens, and clients that mean harm."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import ssl
+import sys
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import grpc
+import pytest
+from google.rpc.error_details_pb2 import RetryInfo
+from google.rpc.status_pb2 import Status
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from collector_receiver.run import read_tls, ssl_context
+from collector_receiver.sources.http_connection import HttpTimeouts
+from collector_receiver.sources.otlp_grpc import GrpcOptions, channel_arguments
+from nexus.errors import ConfigError, Overloaded, StoreUnavailable
+from nexus.model.document import Classification
+from nexus.model.principal import Capability, Principal
+
+sys.path.insert(0, str(Path(__file__).parent))
+from otlp_harness import Served, serve
+
+SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
+METHOD = f"/{SERVICE}/Export"
+
+
+def body(spans: int = 1, filler: int = 0, first: int = 1) -> bytes:
+    message = ExportTraceServiceRequest()
+    scope = message.resource_spans.add().scope_spans.add()
+    for n in range(first, first + spans):
+        span = scope.spans.add(trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), start_time_unix_nano=1, end_time_unix_nano=2)
+        if filler:
+            span.attributes.add(key="filler").value.string_value = "x" * filler
+    return message.SerializeToString()
+
+
+@pytest.fixture
+def served(tmp_path):
+    server = serve(tmp_path / "spans")
+    yield server
+    server.stop()
+
+
+def export(served: Served, content: bytes, metadata=(), channel=None) -> str:
+    """The gRPC code's name."""
+    own = channel or grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}")
+    try:
+        own.unary_unary(METHOD)(content, timeout=30, metadata=metadata)
+    except grpc.RpcError as error:
+        return error.code().name
+    finally:
+        own.close()
+    return "OK"
+
+
+def raw(served: Served, data: bytes, pause: float = 0.0) -> bytes:
+    """Send bytes, read until the server closes or three seconds pass."""
+    with socket.create_connection(("127.0.0.1", served.http_port), timeout=3) as client:
+        client.sendall(data)
+        time.sleep(pause)
+        answer = b""
+        try:
+            while piece := client.recv(65536):
+                answer += piece
+        except TimeoutError:
+            pass
+        return answer
+
+
+# gRPC's own services
+
+def test_health_and_reflection_answer(served):
+    with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel:
+        health = health_pb2_grpc.HealthStub(channel)
+        for name in ("", SERVICE):
+            assert health.Check(health_pb2.HealthCheckRequest(service=name), timeout=10).status == health_pb2.HealthCheckResponse.SERVING
+        with pytest.raises(grpc.RpcError) as unknown:
+            health.Check(health_pb2.HealthCheckRequest(service="other"), timeout=10)
+        assert unknown.value.code().name == "NOT_FOUND"
+        asked = reflection_pb2.ServerReflectionRequest(list_services="")
+        [answer] = list(reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(iter([asked]), timeout=10))
+        assert SERVICE in {item.name for item in answer.list_services_response.service}
+        with pytest.raises(grpc.RpcError) as other:
+            channel.unary_unary("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export")(b"", timeout=10)
+        assert other.value.code().name == "UNIMPLEMENTED"
+
+
+def test_connections_age_and_pings_are_allowed():
+    arguments = dict(channel_arguments(GrpcOptions("x")))
+    assert arguments["grpc.max_connection_age_ms"] == 30 * 60 * 1000
+    assert arguments["grpc.max_connection_age_grace_ms"] > 0
+    assert arguments["grpc.keepalive_permit_without_calls"] == 1
+    assert arguments["grpc.so_reuseport"] == 0
+
+
+def test_a_connection_that_reached_its_age_is_replaced_without_a_failed_call(tmp_path):
+    served = serve(tmp_path / "spans", grpc_max_connection_age=timedelta(milliseconds=300))
+    try:
+        with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel:
+            call = channel.unary_unary(METHOD)
+            for n in range(1, 16):
+                call(body(first=n), timeout=30, wait_for_ready=True)
+                time.sleep(0.05)
+        assert len(served.spans()) == 15
+    finally:
+        served.stop()
+
+
+def test_a_taken_port_is_a_configuration_error_that_names_the_setting(tmp_path, served):
+    with pytest.raises(ConfigError, match="NEXUS_OTLP__GRPC"):
+        serve(tmp_path / "other", grpc_address=f"127.0.0.1:{served.grpc_port}")
+
+
+# TLS
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    """A CA, a server's and a client's certificate, as files."""
+    import subprocess
+
+    folder = tmp_path_factory.mktemp("tls")
+
+    def openssl(*arguments: str) -> None:
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=test CA", "-days", "2")
+    (folder / "san").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
+    for name in ("server", "client"):
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out", f"{name}.pem", "-days", "2", "-extfile", "san")
+    return folder
+
+
+@pytest.mark.parametrize("mutual", [False, True])
+def test_tls_and_mtls_on_both_transports(tmp_path, certificates, mutual):
+    ca, server, key = certificates / "ca.pem", certificates / "server.pem", certificates / "server.key"
+    client_ca = ca if mutual else None
+    served = serve(tmp_path / "spans", grpc_tls=read_tls(server, key, client_ca), http_tls=ssl_context(server, key, client_ca))
+    pair = ((certificates / "client.key").read_bytes(), (certificates / "client.pem").read_bytes())
+    try:
+        def secure(own=(None, None)):
+            return grpc.secure_channel(f"localhost:{served.grpc_port}", grpc.ssl_channel_credentials(ca.read_bytes(), *own))
+
+        def post(context) -> int:
+            import http.client
+
+            connection = http.client.HTTPSConnection("localhost", served.http_port, context=context, timeout=10)
+            connection.request("POST", "/v1/traces", body(first=5), {"Content-Type": "application/x-protobuf"})
+            return connection.getresponse().status
+
+        plain, known = ssl.create_default_context(cafile=ca), ssl.create_default_context(cafile=ca)
+        known.load_cert_chain(certificates / "client.pem", certificates / "client.key")
+        assert export(served, body(first=1), channel=secure(pair)) == "OK"
+        assert post(known) == 200
+        if mutual:
+            assert export(served, body(first=2), channel=secure()) == "UNAVAILABLE"
+            with pytest.raises((ssl.SSLError, OSError)):
+                post(plain)
+            assert len(served.spans()) == 2
+        else:
+            assert export(served, body(first=2), channel=secure()) == "OK"
+            assert post(plain) == 200
+        assert export(served, body(first=3)) == "UNAVAILABLE"  # without TLS
+    finally:
+        served.stop()
+
+
+def test_unusable_tls_files_are_configuration_errors_that_name_every_setting(tmp_path, certificates):
+    with pytest.raises(ConfigError, match="TLS_KEY"):
+        read_tls(certificates / "server.pem", None, None)
+    with pytest.raises(ConfigError) as missing:
+        read_tls(tmp_path / "no.pem", tmp_path / "no.key", None)
+    assert len(missing.value.problems) == 2
+    with pytest.raises(ConfigError, match="TLS_CERT"):
+        ssl_context(certificates / "server.pem", certificates / "client.key", None)
+
+
+# Tokens
+
+def find(token: str) -> Principal | None:
+    capabilities = {"sender": Capability.INGEST, "reader": Capability.READ}
+    if token == "away":
+        raise StoreUnavailable("the database is away")
+    return Principal(token, "acme", Classification.INTERNAL, frozenset({capabilities[token]})) if token in capabilities else None
+
+
+def test_tokens_on_both_transports_give_the_tenant(tmp_path):
+    served = serve(tmp_path / "spans", find=find)
+    kind = {"Content-Type": "application/json"}
+    try:
+        for token, code, status in (
+            (None, "UNAUTHENTICATED", 401), ("Bearer wrong", "UNAUTHENTICATED", 401), ("Basic sender", "UNAUTHENTICATED", 401), ("Bearer reader", "PERMISSION_DENIED", 403),
+            ("Bearer away", "UNAVAILABLE", 503), ("Bearer sender", "OK", 200),
+        ):
+            headers = {} if token is None else {"Authorization": token}
+            assert export(served, body(first=1), [(key.lower(), value) for key, value in headers.items()]) == code, token
+            answer = served.post(b"{}", kind | headers)
+            assert answer[0] == status, token
+            if status == 401:
+                assert answer[1]["www-authenticate"] == "Bearer"
+                assert json.loads(answer[2])["message"]
+        assert served.spans()["tenant"].to_list() == ["acme"]
+    finally:
+        served.stop()
+
+
+# Overload
+
+def retry_delay(error: grpc.RpcError) -> float | None:
+    details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin")
+    info = RetryInfo()
+    return info.retry_delay.ToTimedelta().total_seconds() if details and Status.FromString(details).details[0].Unpack(info) else None
+
+
+def test_a_full_log_is_refused_with_a_time_to_wait_on_both_transports(served):
+    def full(spans):
+        raise Overloaded("full", retry_after=7)
+
+    served.log.fail = full
+    with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel, pytest.raises(grpc.RpcError) as refused:
+        channel.unary_unary(METHOD)(body(), timeout=30)
+    assert refused.value.code().name == "RESOURCE_EXHAUSTED"
+    assert retry_delay(refused.value) == 7
+    status, headers, content = served.post(body())
+    assert (status, headers["retry-after"]) == (503, "7")
+    assert Status.FromString(content).message == "full"
+    served.log.fail = lambda spans: None
+    assert export(served, body()) == "OK"
+
+
+def test_a_bug_is_an_outage_to_senders_and_the_next_request_is_taken(served):
+    def bug(spans):
+        raise KeyError("secret")
+
+    served.log.fail = bug
+    assert export(served, body()) == "UNAVAILABLE"
+    status, headers, content = served.post(body())
+    assert status == 503
+    assert "retry-after" in headers
+    assert b"secret" not in content
+    served.log.fail = lambda spans: None
+    assert served.post(body())[0] == 200
+
+
+def test_bytes_in_flight_are_bounded_and_what_is_over_is_asked_to_retry(tmp_path):
+    served = serve(tmp_path / "spans", max_in_flight_bytes=3_000_000)
+    entered, release = threading.Event(), threading.Event()
+
+    def stuck(spans):
+        entered.set()
+        release.wait(20)
+
+    served.log.fail = stuck
+    statuses: list[int] = []
+    try:
+        large = body(spans=20, filler=100_000)
+        first = threading.Thread(target=lambda: statuses.append(served.post(large)[0]))
+        first.start()
+        assert entered.wait(10)
+        status, headers, _ = served.post(large)
+        assert status == 503
+        assert headers["retry-after"]
+        with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel, pytest.raises(grpc.RpcError) as refused:
+            channel.unary_unary(METHOD)(large, timeout=30)
+        assert refused.value.code().name == "RESOURCE_EXHAUSTED"
+        assert retry_delay(refused.value) is not None
+        assert served.receiver._budget.used <= 3_000_000
+        release.set()
+        first.join()
+        served.log.fail = lambda spans: None
+        assert statuses == [200]
+        assert served.post(large)[0] == 200
+        assert served.receiver._budget.used == 0
+    finally:
+        release.set()
+        served.stop()
+
+
+def test_more_reads_than_allowed_wait_in_their_senders_and_then_are_refused(tmp_path):
+    served = serve(tmp_path / "spans", grpc_max_reads=1, grpc_read_wait=timedelta(milliseconds=200), grpc_read_timeout=timedelta(seconds=5))
+    try:
+        with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel:
+            go = threading.Event()
+
+            def never():
+                go.wait(20)
+                yield body(first=9)
+
+            slow = channel.stream_unary(METHOD).future(never(), timeout=30)
+            time.sleep(0.5)
+            with pytest.raises(grpc.RpcError) as refused:
+                channel.unary_unary(METHOD)(body(), timeout=10)
+            assert refused.value.code().name == "RESOURCE_EXHAUSTED"
+            assert retry_delay(refused.value) is not None
+            go.set()
+            slow.result(10)
+            assert export(served, body()) == "OK"
+    finally:
+        served.stop()
+
+
+def test_a_message_that_does_not_arrive_is_given_up(tmp_path):
+    served = serve(tmp_path / "spans", grpc_read_timeout=timedelta(milliseconds=300))
+    try:
+        with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel:
+            done = threading.Event()
+
+            def never():
+                done.wait(20)
+                yield body()
+
+            call = channel.stream_unary(METHOD).future(never(), timeout=30)
+            assert call.code().name == "RESOURCE_EXHAUSTED"
+            done.set()
+    finally:
+        served.stop()
+
+
+# Bombs
+
+@pytest.mark.parametrize("members", [1, 40])
+def test_gzip_bombs_are_refused_at_the_limit(tmp_path, members):
+    served = serve(tmp_path / "spans", max_request_bytes=1_000_000)
+    bomb = gzip.compress(bytes(200_000_000 // members)) * members
+    try:
+        status, _, content = served.post(bomb, {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"})
+        assert status == 413
+        assert "1000000" in Status.FromString(content).message
+        with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}", compression=grpc.Compression.Gzip) as channel, pytest.raises(grpc.RpcError) as refused:
+            channel.unary_unary(METHOD)(bytes(50_000_000), timeout=30)
+        assert refused.value.code().name == "RESOURCE_EXHAUSTED"
+        assert retry_delay(refused.value) is None
+        assert served.receiver._budget.used == 0
+    finally:
+        served.stop()
+
+
+@pytest.mark.parametrize("wire", [b"", gzip.compress(b"x")[:-4], gzip.compress(body()) + b"junk", b"\x1f\x8b"])
+def test_what_is_no_whole_gzip_is_bad_data(served, wire):
+    assert served.post(wire, {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"})[0] == 400
+
+
+def test_gzip_in_several_members_is_one_body(served):
+    content = body(spans=3)
+    assert served.post(gzip.compress(content[:40]) + gzip.compress(content[40:]), {"Content-Type": "application/x-protobuf", "Content-Encoding": "GZIP"})[0] == 200
+    assert len(served.spans()) == 3
+
+
+def test_a_hundred_thousand_attributes_and_deep_values_are_taken_and_scrubbed(served):
+    message = ExportTraceServiceRequest()
+    span = message.resource_spans.add().scope_spans.add().spans.add(trace_id=b"t" * 16, span_id=b"s" * 8, start_time_unix_nano=1)
+    for n in range(100_000):
+        span.attributes.add(key=f"key.{n}").value.int_value = n
+    assert served.post(message.SerializeToString())[0] == 200
+    deep = b"\x0a\x03end"
+    for _ in range(3000):  # deeper than any decoder's stack
+        array = b"\x0a" + varint(len(deep)) + deep
+        deep = b"\x2a" + varint(len(array)) + array
+    key_value = b"\x0a\x0ahttp.route\x12" + varint(len(deep)) + deep
+    wire = one_span(b"\x4a" + varint(len(key_value)) + key_value)
+    assert served.post(wire)[0] == 200
+    assert export(served, wire) == "OK"
+    nested = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "ab" * 16, "spanId": "cd" * 8, "startTimeUnixNano": 1, "attributes": [{"key": "http.route", "value": "@"}]}]}]}]})
+    value = '{"arrayValue":{"values":[' * 200 + "{}" + "]}}" * 200
+    assert served.post(nested.replace('"@"', value).encode(), {"Content-Type": "application/json"})[0] == 200
+    value = '{"arrayValue":{"values":[' * 100_000 + "{}" + "]}}" * 100_000
+    assert served.post(nested.replace('"@"', value).encode(), {"Content-Type": "application/json"})[0] == 400
+    frame = served.spans()
+    assert frame["attribute_count"].to_list() == [100_000, 1, 1, 1]
+    assert frame["attributes"].list.len().to_list()[0] == 0
+
+
+def varint(n: int) -> bytes:
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    return bytes([*out, n])
+
+
+def one_span(extra: bytes) -> bytes:
+    span = b"\x0a\x10" + b"t" * 16 + b"\x12\x08" + b"s" * 8 + b"\x39" + (5).to_bytes(8, "little") + extra
+    scope = b"\x12" + varint(len(span)) + span
+    block = b"\x12" + varint(len(scope)) + scope
+    return b"\x0a" + varint(len(block)) + block
+
+
+# HTTP's corners
+
+HEAD = "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n"
+
+
+def test_slow_clients_are_closed_and_others_are_served_meanwhile(tmp_path):
+    served = serve(tmp_path / "spans", http_timeouts=HttpTimeouts(header=0.5, idle=0.5, body=0.5, min_bytes_per_s=10_000_000, linger=0.3))
+    address = ("127.0.0.1", served.http_port)
+    try:
+        slow = [socket.create_connection(address, timeout=10) for _ in range(100)]
+        for n, client in enumerate(slow):
+            client.sendall((HEAD if n % 2 else HEAD + "Content-Length: 50\r\n\r\nab").encode())
+        assert served.post(body())[0] == 200
+        for client in slow:
+            while client.recv(1000):
+                pass
+            client.close()
+        assert served.receiver._budget.used == 0
+    finally:
+        served.stop()
+
+
+def test_at_the_limit_of_connections_the_oldest_idle_one_makes_room(tmp_path):
+    served = serve(tmp_path / "spans", http_max_connections=50)
+    address = ("127.0.0.1", served.http_port)
+    try:
+        held = [socket.create_connection(address, timeout=10) for _ in range(200)]
+        for client in held:
+            client.sendall(b"POST /v1/tr")
+        assert served.post(body())[0] == 200
+        assert len(served.receiver._http._connections) <= 50
+        for client in held:
+            client.close()
+    finally:
+        served.stop()
+
+
+def test_endless_headers_are_refused(served):
+    assert b" 413 " in raw(served, b"POST /v1/traces HTTP/1.1\r\nX-A: " + b"a" * 40_000)
+    assert b" 413 " in raw(served, b"POST /v1/traces HTTP/1.1\r\n" + b"".join(b"X-%d: a\r\n" % n for n in range(500)) + b"\r\n")
+    assert b" 413 " in raw(served, b"POST /" + b"a" * 40_000)
+
+
+@pytest.mark.parametrize("data", [b"\x16\x03\x01\x00\xa5\x01\x00\x00", b"GET\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", HEAD.encode() + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", HEAD.encode() + b"Content-Length: -5\r\n\r\n"])
+def test_what_is_no_http_is_refused_with_a_status(served, data):
+    answer = raw(served, data)
+    assert answer.startswith(b"HTTP/1.1 4")
+    assert b"Connection: close" in answer
+    assert served.post(body())[0] == 200
+
+
+def test_chunked_bodies_and_pipelined_requests_are_answered_in_order(served):
+    content = body(spans=2)
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (content[:7], content[7:])) + b"0\r\n\r\n"
+    chunked = HEAD.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + chunks
+    bad = HEAD.replace("x-protobuf", "json").encode() + b"Content-Length: 1\r\n\r\n{"
+    last = HEAD.encode() + b"Connection: close\r\nContent-Length: 0\r\n\r\n"
+    answer = raw(served, chunked + bad + last)
+    assert [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]] == [b"200", b"400", b"200"]
+    assert len(served.spans()) == 2
+
+
+def test_expect_continue_is_answered_before_the_body_and_refusals_instead_of_it(served):
+    content = body()
+    with socket.create_connection(("127.0.0.1", served.http_port), timeout=5) as client:
+        client.sendall((HEAD + f"Expect: 100-continue\r\nContent-Length: {len(content)}\r\n\r\n").encode())
+        assert client.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        client.sendall(content)
+        assert client.recv(1000).startswith(b"HTTP/1.1 200")
+    refused = raw(served, (HEAD.replace("x-protobuf", "xml") + "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n").encode())
+    assert refused.startswith(b"HTTP/1.1 415")
+    assert b"100 Continue" not in refused
+
+
+def test_a_refusal_reaches_a_client_that_is_still_sending(tmp_path):
+    served = serve(tmp_path / "spans", max_request_bytes=100_000)
+    try:
+        for _ in range(5):
+            status, _, content = served.post(bytes(8_000_000))
+            assert status == 413
+            assert "100000" in Status.FromString(content).message
+    finally:
+        served.stop()
+
+
+def test_connections_are_kept_alive(served):
+    import http.client
+
+    connection = http.client.HTTPConnection("127.0.0.1", served.http_port, timeout=10)
+    before = None
+    for n in range(1, 6):
+        connection.request("POST", "/v1/traces?x=1", body(first=n), {"Content-Type": "application/x-protobuf"})
+        response = connection.getresponse()
+        assert (response.status, response.read()) == (200, b"")
+        local = connection.sock.getsockname()
+        assert before in {None, local}
+        before = local
+    assert len(served.spans()) == 5
+
+
+def test_a_stop_answers_what_is_being_taken(served):
+    entered, release = threading.Event(), threading.Event()
+
+    def slow(spans):
+        entered.set()
+        release.wait(10)
+
+    served.log.fail = slow
+    answers: list[object] = []
+    threads = [threading.Thread(target=lambda: answers.append(served.post(body(first=1))[0])), threading.Thread(target=lambda: answers.append(export(served, body(first=2))))]
+    for thread in threads:
+        thread.start()
+    assert entered.wait(10)
+    time.sleep(0.3)
+    threading.Timer(0.5, release.set).start()
+    served.run(served.receiver.stop())
+    for thread in threads:
+        thread.join()
+    assert sorted(map(str, answers)) == ["200", "OK"]
