@@ -35,7 +35,7 @@ def _apply(found: dict[str, Entity], decision: Decision) -> None:
             entity = _one(found, decision.name, decision.kind)
         except NotFound:
             kind = decision.kind or NodeKind.SERVICE.value
-            entity = Entity(entity_rid(decision.name, kind), decision.name, kind)
+            entity = Entity(entity_rid(decision.name, kind), decision.name, kind, state=EntityState.PROPOSED)
         found[entity.rid] = replace(entity, state=EntityState.ACCEPTED if entity.state is not EntityState.DECLARED else entity.state)
         return
     entity = _one(found, decision.name, decision.kind)

@@ -28,7 +28,7 @@ TRACES = "traces"
 GENERIC = frozenset(
     ["db", "database", "cache", "queue", "broker", "api", "gateway", "client", "server", "user", "users", "service", "services", "app", "application", "web", "ui", "backend", "storage", "store", "topic", "event", "events", "message", "messages", "bus", "worker", "job", "external", "system", "cluster", "node", "data", "proxy", "kafka-topic", "eventbus", "message-queue", "message-broker", "load-balancer", "lb", "cdn", "데이터베이스", "캐시", "큐", "사용자", "클라이언트", "서버", "서비스", "시스템", "외부", "브로커"]
 )
-_NUMBERED = re.compile(r"[a-z]{1,2}\d*|\d+")
+_NUMBERED = re.compile(r"[a-z]{1,2}\d*|\d+|(?:svc|node|box|app|api|web|db|queue|service|client|server|user|topic|cache|job)-?\d+")
 _FIRM_KINDS = frozenset({NodeKind.DATABASE.value, NodeKind.TOPIC.value, NodeKind.EXTERNAL.value})
 
 

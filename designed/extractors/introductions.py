@@ -31,6 +31,7 @@ _STOP = frozenset(
     "customer-facing existing separate dedicated shared common service services self in-house standalone kubernetes docker aws azure gcp google independent individual specific actual "
     "corresponding respective underlying real relevant target source message messaging streaming search-as-a caching storage high-quality quality of and or to for by with is are as on "
     "default custom additional optional required proprietary underlying in-memory relational nosql sql document open-source popular test mock sample demo example "
+    "configuring enabling adding creating running building testing deploying exposing installing using starting accessing writing restarting updating setting "
     "calling called downstream-facing critical legacy stateless stateful simple small tiny background async asynchronous synchronous java python go node.js spring boot".split()
 )
 _PROSE_EN = re.compile(
@@ -185,6 +186,8 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
         if words[0].islower() and "-" not in words[0] and not re.search(r"\b(?:the|The|our|Our|and|via|through|by|to|from)\s+$", flat.text[: match.end(1) - len(name)]):
             continue
         if words[0].islower() and head not in ("service", "microservice", "database", "topic", "gateway"):
+            continue
+        if any(technology(w) is not None for w in words[:-1]) or technology(" ".join(words[:-1])) is not None:
             continue
         begin = match.end(1) - len(name)
         if len(words) == 2 and words[0][0].isupper() and words[1].islower() and not re.search(r"\b[Tt]he\s+$", flat.text[:begin]) and not flat.text[:begin].strip(" *_").rstrip('"')[-1:].isalnum():

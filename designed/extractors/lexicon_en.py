@@ -22,6 +22,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("call", "invoke", "query", "contact", "consult", "ping", "hit", "front"), {"": "C", "on": "C"}),
     "access": {"": "C"},
     "ask": {"": "C", "from": "C"},
+    "tell": {"": "C"},
     "request": {"": "C", "from": "C"},
     "use": {"": "C"},
     "leverage": {"": "C"},
@@ -67,12 +68,15 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "back": {},
     "power": {},
     "expose": {},
+    "accessible": {},
+    "reachable": {},
+    "available": {},
     "drive": {},
 }
 # What the agent phrase of a passive means, where it differs from turning the active round: `C` the subject calls the agent.
 BY_CALLED: Final = frozenset({"back", "power"})
 # "is exposed through G", "is reached via G": G calls the subject.
-WAYS_IN: Final = frozenset({"expose", "access", "reach", "front", "route", "call", "invoke", "serve", "proxy"})
+WAYS_IN: Final = frozenset({"accessible", "reachable", "available", "expose", "access", "reach", "front", "route", "call", "invoke", "serve", "proxy"})
 TRIGGERS: Final = frozenset({"trigger", "drive", "wake", "invoke", "notify"})
 # "X lets Y call Z": the subject of the infinitive is the object.
 CONTROL: Final = frozenset(
@@ -90,7 +94,7 @@ SIMULATING: Final = frozenset("simulate simulates imitate imitates generate gene
 
 IRREGULAR: Final[dict[str, tuple[str, str]]] = {
     "send": ("sent", "sent"), "get": ("got", "gotten"), "read": ("read", "read"), "write": ("wrote", "written"), "keep": ("kept", "kept"), "hit": ("hit", "hit"),
-    "make": ("made", "made"), "speak": ("spoke", "spoken"), "hold": ("held", "held"), "drive": ("drove", "driven"),
+    "make": ("made", "made"), "speak": ("spoke", "spoken"), "hold": ("held", "held"), "drive": ("drove", "driven"), "tell": ("told", "told"),
 }
 
 
@@ -114,12 +118,17 @@ def _forms(lemma: str) -> dict[str, str]:
 
 # Form -> (lemma, kind of form).
 VERBS: Final[dict[str, tuple[str, str]]] = {form: (lemma, kind) for lemma in FRAMES for form, kind in _forms(lemma).items()}
+# "is reachable through the gateway" reads like a passive.
+for _word in ("accessible", "reachable", "available"):
+    for _form in [form for form, (lemma, _) in VERBS.items() if lemma == _word]:
+        del VERBS[_form]
+    VERBS[_word] = (_word, "ed")
 VERBS["synchronise"] = ("synchronize", "base")
 
 PREPOSITIONS: Final = frozenset("to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except among".split())
 SUBORDINATORS: Final = frozenset("when whenever if while because so after before once unless until where although though whereas since whether therefore however otherwise instead".split())
 RELATIVES: Final = frozenset({"that", "which", "who", "whose"})
-BE: Final = frozenset("is are was were be been being gets get's isn't aren't wasn't weren't".split())
+BE: Final = frozenset("is are was were be been being isn't aren't wasn't weren't".split())
 MODALS: Final = frozenset("will would can could may might must shall should does do did has have had cannot can't won't doesn't don't didn't mustn't shouldn't couldn't".split())
 NEGATIONS: Final = frozenset("not never cannot can't won't doesn't don't didn't mustn't shouldn't isn't aren't wasn't weren't couldn't neither nor".split())
 DETERMINERS: Final = frozenset("the a an its their our your this that these those each every any all some both several many other another no new his her".split())

@@ -61,6 +61,9 @@ def address_statements(flat: Flat, start: int, end: int, found: Sequence[Name], 
             # CART_PORT in the cart service's own list is where it listens.
             break
         for name in found:
+            if "port" in match[0].casefold() and variable is not None and variable[0].endswith("_PORT") and not set(words(variable[0])) & set(words(name.raw.name)):
+                # A port of its own, described by what serves it.
+                continue
             if match.end() <= name.start <= match.end() + 24 and not re.search(r"[.;,]", flat.text[match.end() : name.start]) and not name.topic:
                 yield Statement(CALLS, subject.raw, subject.key, name.raw, name.key, rule, match.start())
                 break

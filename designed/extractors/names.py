@@ -10,9 +10,9 @@ from designed.extractors.flat import Flat
 from designed.extractors.lexicon_en import VERBS
 from designed.reader import RawName
 from nexus.model.mentions import Found, NameIndex, plausible
-from nexus.model.names import keys, words
+from nexus.model.names import words
 from nexus.model.entity import Entity
-from nexus.model.registry import Registry, Resolution, spellings
+from nexus.model.registry import Registry, Resolution, searchable, spellings
 from nexus.model.service import NodeKind
 from nexus.model.technology import TECHNOLOGIES
 
@@ -62,7 +62,7 @@ class Names:
         self._index = NameIndex()
         self._spellings: list[str] = []
         known: set[str] = set()
-        for spelling in sorted({s for e in registry.entities for s in (*spellings(e), *keys(e.name)[-1:])}):
+        for spelling in searchable(registry.entities):
             if spelling.casefold() not in registry.rejected and spelling.casefold() not in _LANGUAGES:
                 self._add(spelling)
                 known.add(spelling.casefold())

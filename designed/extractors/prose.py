@@ -115,7 +115,7 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
     bounds: list[tuple[int, int]] = sentences(flat)
     for index, (start, end) in enumerate(bounds):
         korean = hangul and HANGUL_WORD.search(flat.text, start, end) is not None
-        here = replace(context, previous=previous, rule=context.rule.replace("_en", "_ko") if korean else context.rule, fragment=block.item)
+        here = replace(context, previous=previous, rule=context.rule.replace("_en", "_ko") if korean else context.rule)
         if korean:
             statements, single = korean_statements(flat, start, end, found, here)
         else:

@@ -21,14 +21,16 @@ from nexus.model.service import NodeKind
 
 # A cheap look before a sentence is taken apart.
 HINT = re.compile(
-    "|".join(sorted({re.escape(form[:-1] if form.endswith("e") else form) for form, kind in ((l, "") for l in lexicon.FRAMES)} | {r"sen[dt]", "wr[io]t", r"got\b", "quer(?:y|ies|ied)", r"prox(?:y|ies)", r"traffic", r"address", r"host", r"\bur[li]\b", r"\bdsn\b", r"endpoint", r"port\b", r"kept", r"relie", "connection", r"client", "integrat"})),
+    "|".join(sorted({re.escape(form[:-1] if form.endswith("e") else form) for form, kind in ((l, "") for l in lexicon.FRAMES)} | {r"sen[dt]", "wr[io]t", r"got\b", "quer(?:y|ies|ied)", r"prox(?:y|ies)", r"traffic", r"address", r"host", r"\bur[li]\b", r"\bdsn\b", r"\bAPI", r"endpoint", r"port\b", r"kept", r"relie", "connection", r"client", "integrat"})),
     re.IGNORECASE,
 )
 _MESSAGING = re.compile(r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv", re.IGNORECASE)
 _NOUNS = re.compile(r"\b(?:calls?|requests?|quer(?:y|ies)|traffic|connections?|invocations?|lookups?|RPCs?)\b", re.IGNORECASE)
 _FROM_TO = re.compile(r"^[^.;:]{0,60}?\bfrom\b")
 _PROXY = re.compile(r"\b(?:reverse prox(?:y|ies)|prox(?:y|ies)|load balancer|gateway|facade|front ?door|entry ?point|ingress|wrapper|client)\s+(?:for|to|of|in front of|around)\b", re.IGNORECASE)
-_CONNECT = re.compile(r"\bconnects?\b")
+_API_FOR = re.compile(r"\b(?:provides?|exposes?|offers?|serves?)\b[^.;:]{0,40}?\b(?:APIs?|endpoints?|resources)\b[^.;:]{0,20}?\b(?:for|to)\b(?=\s+(?:the|other|its|both|all|`|\*|\[|[A-Z]|[a-z]+-))", re.IGNORECASE)
+# Somebody is told what to do: what the sentence names is not the service's own doing.
+_TOLD = re.compile(r"\b(?:you|your|we|let's)\b|^\W*(?:then|now|next|first|finally|please|also|and)?\s*(?:make|send|issue|run|execute|open|try|use|call|create|start|set|add|configure|perform|do|visit|go|navigate|click|check|test|verify|ensure|replace|point|see|note|query|invoke|access)\b(?!\s+(?:is|are|was))", re.IGNORECASE)
 _ONLY_BEFORE = re.compile(r"(?:^|[\s(])only\s+(?:the\s+|a\s+)?[`*]*$", re.IGNORECASE)
 _ONLY_ONE = re.compile(r"\bthe only (?:service|component|one|caller|client|system|consumer|application)\s+(?:that|which|allowed to|permitted to|to|who)\b", re.IGNORECASE)
 _ONLY_VIA = re.compile(r"\b(?:only|exclusively|solely|must (?:always )?(?:go|pass|be routed|be made|be sent))\b", re.IGNORECASE)
@@ -54,7 +56,14 @@ def english_statements(flat: Flat, start: int, end: int, names: Sequence[Name], 
         n.key: n for p in found for n in p.subject.names if p.subject.how == "named"
     }
     single = next(iter(subjects.values())) if len(subjects) == 1 else None
-    return made, single
+    return made, single if subjects else _opening(parts)
+
+
+def _opening(parts: Sequence[Item]) -> Name | None:
+    """The name that a sentence without a frame begins with: "The `reviews` microservice contains book reviews."."""
+    first = next((p for p in parts if p.kind != "det"), None)
+    following = parts[parts.index(first) + 1] if first is not None and parts.index(first) + 1 < len(parts) else None
+    return first.name if first is not None and first.kind == "name" and following is not None and following.kind in ("word", "be", "modal", "verb", "adv", "stop") else None
 
 
 def _predicate(
@@ -103,6 +112,12 @@ def _predicate(
             rule = f"{context.rule}.{_rule(predicate, source, context)}"
             if through and not exclusive and relation == CALLS:
                 yield from _halves(source, target, through, rule, verb.start, modality, context)
+                continue
+            if relation == SUBSCRIBES and not target.topic and (brokers := [n for n in through if n.topic]):
+                # "consumes messages of B through the broker": one subscribes, the other publishes.
+                for broker in brokers:
+                    yield Statement(SUBSCRIBES, source.raw, source.key, broker.raw, broker.key, f"{context.rule}.via", verb.start, modality)
+                    yield Statement(PUBLISHES, target.raw, target.key, broker.raw, broker.key, f"{context.rule}.via", verb.start, modality, drawn="reversed")
                 continue
             yield Statement(
                 relation, source.raw, source.key, target.raw, target.key, rule, verb.start, Modality.EXCLUSIVE if exclusive and modality is not Modality.FORBIDDEN else modality,
@@ -196,7 +211,9 @@ def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> 
     if subject.how == "named":
         return [n for n in subject.names if predicate.passive or not n.passive]
     if subject.how == "implicit":
-        return [context.previous] if context.previous is not None and not context.fragment and not context.previous.passive else _implicit(context)
+        if context.previous is not None and not context.previous.passive and not (context.fragment and context.subject is not None):
+            return [context.previous]
+        return _implicit(context)
     return _implicit(context) if subject.how == "part" else []
 
 
@@ -287,6 +304,18 @@ def _nouns(
     modality = _modality(flat, start, end, start, text, negated=False, context=context)
     if modality is Modality.FORBIDDEN and not re.search(r"\bno\b", text):
         return
+    told = _TOLD.search(text) is not None
+    for match in _API_FOR.finditer(text):
+        at = start + match.end()
+        index = next((i for i, p in enumerate(parts) if p.start >= at), len(parts))
+        provider = [n for n in _noun_subject(parts, index, context) if not n.passive]
+        for part in parts[index:]:
+            if part.kind in ("stop", "rel", "sub", "be", "modal", "verb"):
+                break
+            if part.kind == "name" and part.name is not None and not part.name.passive:
+                yield from (
+                    Statement(CALLS, part.name.raw, part.name.key, p.raw, p.key, f"{context.rule}.provides", at, modality, drawn="reversed") for p in provider if p.key != part.name.key
+                )
     for match in _NOUNS.finditer(text):
         at = start + match.start()
         index = next((i for i, p in enumerate(parts) if p.start <= at < p.end), None)
@@ -307,6 +336,8 @@ def _nouns(
                 yield from (_noun(source, target, at, modality, context) for target in sides["to"] if not target.topic)
         elif sides["to"] and not sides["from"] and not made:
             subject = _noun_subject(parts, index, context)
+            if told and any(s.start < 0 for s in subject):
+                continue
             yield from (_noun(s, target, at, modality, context) for s in subject for target in sides["to"] if not target.topic and s.key != target.key)
     for match in _PROXY.finditer(text):
         at = start + match.end()
@@ -328,6 +359,8 @@ def _noun_subject(parts: Sequence[Item], index: int, context: Context) -> list[N
     for part in parts[:index]:
         if part.kind == "name" and part.name is not None:
             return [part.name]
+        if part.kind == "pron" and context.previous is not None:
+            return [context.previous]
         if part.kind in ("verb", "be", "modal", "pron"):
             break
         if part.kind == "word" and not part.code and part.word not in lexicon.SELVES and part.word not in lexicon.PARTS and not _NOUNS.fullmatch(part.word):

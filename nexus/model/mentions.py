@@ -33,7 +33,7 @@ EN_HEADS = frozenset(
 _DETERMINERS = frozenset("the its our your their both either neither and or & via".split())
 _BAD_BEFORE = frozenset("a an this that these those each every any no new some such user users' another one per in-process".split())
 _FUNCTION = frozenset(
-    "the its our your their both to from of on in into onto by with via through for and or but nor then than as at is are was were be been being do does did will would can could may might "
+    "whether once whenever unless since while during without within upon onto behind per the its our your their both to from of on in into onto by with via through for and or but nor then than as at is are was were be been being do does did will would can could may might "
     "must shall should not never only also directly which that who it they when if while where what how why before after between against over under about like unlike until because so "
     "asynchronously synchronously then there itself has have had".split()
 )
@@ -128,9 +128,14 @@ class NameIndex:
             last = position + len(sequence) - 1
             if last >= len(parts) or not all(parts[position + i].key == word for i, word in enumerate(sequence[:-1])) or not _joined(text, parts, position, last):
                 continue
-            if parts[last].key == sequence[-1] and _closed(text, parts, last):
-                best = (parts[last].end, value, weak)
-                break
+            if parts[last].key == sequence[-1]:
+                if _closed(text, parts, last):
+                    best = (parts[last].end, value, weak)
+                    break
+                if (suffix := _SUFFIX.match(text, parts[last].end)) is not None:
+                    # order-service, OrderService, order_svc.
+                    best = (suffix.end(), value, False)
+                    break
             if last > position and _with_particle(parts[last].key, sequence[-1]):
                 best = (parts[last].start + len(sequence[-1]), value, weak)
                 break
@@ -142,7 +147,8 @@ class NameIndex:
             return None
         end, value, weak = best
         full, headed = _head(text, end)
-        marked = not weak or headed or (code is not None and code(first.start)) or _capital_inside(text, first.start) or _glossed(text, end)
+        # A particle makes a noun of whatever it follows: payment에서.
+        marked = not weak or headed or (full == end and HANGUL.match(text, end) is not None and not HANGUL.match(text[end - 1])) or (code is not None and code(first.start)) or _capital_inside(text, first.start) or _glossed(text, end)
         return Found(first.start, full, end, value, weak, marked)
 
     def _korean(self, text: str, first: Token) -> tuple[int, int, bool] | None:
@@ -204,16 +210,21 @@ def _joined(text: str, parts: list[Token], first: int, last: int) -> bool:
     return all(text[parts[i].end : parts[i + 1].start] in _SEPARATORS for i in range(first, last))
 
 
-_HEAD = re.compile(r"[`\]*'’\"]*(?:s)?(?:\([^)\s]*\))?[ -]?([A-Za-z]+)\b")
+_SUFFIX = re.compile(r"[-_]?(?:[Mm]icro)?(?:[Ss]ervice|SERVICE|[Ss]vc)(?![A-Za-z0-9_]|-\w)")
+
+
+_KO_HEAD_AFTER = re.compile(r"[`\]*]* ?(?:마이크로 ?서비스|{})".format("|".join(KO_HEADS)))
+_EN_HEAD_AFTER = re.compile(r"[`\]*_]*(?:\([^)\s]*\))?\s+([A-Za-z]+)\b(?!-)")
+_GLOSS = re.compile(r" ?\([A-Za-z가-힣][\w -]*\)")
 
 
 def _head(text: str, end: int) -> tuple[int, bool]:
     """End of the name with a head noun after it ("cart service", 결제 서비스), and whether there is one."""
-    korean = re.compile(r"[`\]*]* ?(?:마이크로 ?서비스|{})".format("|".join(KO_HEADS))).match(text, end)
+    korean = _KO_HEAD_AFTER.match(text, end)
     if korean is not None:
         return korean.end(), True
     position, headed = end, False
-    while (match := re.compile(r"[`\]*_]*(?:\([^)\s]*\))?\s+([A-Za-z]+)\b(?!-)").match(text, position)) is not None and match[1].casefold() in EN_HEADS:
+    while (match := _EN_HEAD_AFTER.match(text, position)) is not None and match[1].casefold() in EN_HEADS:
         position, headed = match.end(), True
     return position, headed
 
@@ -228,7 +239,7 @@ def _capital_inside(text: str, start: int) -> bool:
 
 def _glossed(text: str, end: int) -> bool:
     """`결제(pay)`: a gloss in brackets right after it."""
-    return re.compile(r" ?\([A-Za-z가-힣][\w -]*\)").match(text, end) is not None and bool(HANGUL.match(text[end - 1]))
+    return _GLOSS.match(text, end) is not None and bool(HANGUL.match(text[end - 1]))
 
 
 def plausible(text: str, item: Found, verbs: Iterable[str] = ()) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from nexus.model.entity import Entity, EntityState
 from nexus.model.mentions import Found, NameIndex, plausible
-from nexus.model.names import keys
+from nexus.model.names import hyphenated, keys, squeezed, stem
 from nexus.model.service import NodeKind
 from nexus.model.technology import technology
 
@@ -95,7 +95,7 @@ class Registry:
 
     def _build(self) -> NameIndex:
         index = NameIndex()
-        for spelling in sorted({s for e in self._live for s in (*spellings(e), *keys(e.name)[-1:])}):
+        for spelling in searchable(self._live):
             self._surfaces.append(spelling)
             index.add(spelling, len(self._surfaces) - 1)
         index.close()
@@ -107,10 +107,18 @@ def spellings(entity: Entity) -> tuple[str, ...]:
     return (entity.name, *entity.aliases)
 
 
+def searchable(entities: Iterable[Entity]) -> list[str]:
+    """Spellings to look for in texts: those known, the name without its suffix, and with one written together (cartservice)."""
+    found: set[str] = set()
+    for entity in entities:
+        found |= {*spellings(entity), *keys(entity.name)[-1:]}
+        if entity.kind == NodeKind.SERVICE and entity.name.isascii() and stem(entity.name).isalpha():
+            found.add(f"{stem(entity.name)}service")
+    return sorted(found)
+
+
 def _steps(spelling: str) -> tuple[str, ...]:
     """Keys of one spelling by step: as written, hyphenated, squeezed, stem."""
-    from nexus.model.names import hyphenated, squeezed, stem
-
     return (spelling.strip().casefold(), hyphenated(spelling), squeezed(spelling), stem(spelling))
 
 
