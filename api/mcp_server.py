@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.problems import problem_response
 from api.tools._backend import Backend, Tool
-from nexus.errors import Unauthenticated
+from nexus.errors import InvariantBroken, Unauthenticated
 from nexus.plugins import load_plugins
 
 INSTRUCTIONS = """Nexus holds two layers of one system: what documents say (designed) and what traces show (observed), with the drift between them.
@@ -86,15 +86,28 @@ class NeedsToken:
 
 
 class Mounted:
-    """The door in an application: its routes, and what must run while the application runs."""
+    """The door in an application: its route, and what must run while the application runs."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._server = build_server(inside(app))
+        self._app = app
+        self._handler: ASGIApp | None = None
+        self.routes = [Route("/mcp", endpoint=NeedsToken(self._serve), include_in_schema=False)]
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._handler is None:
+            raise InvariantBroken("MCP was called outside the application's lifespan")
+        await self._handler(scope, receive, send)
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """A server of its own each time: its sessions live in the task group of one run."""
+        server = build_server(inside(self._app))
         # Tokens are checked before; hosts need not be, since no browser holds a token of this kind.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        starlette = self._server.streamable_http_app(streamable_http_path="/mcp", stateless_http=True, transport_security=security)
-        self.routes = [Route("/mcp", endpoint=NeedsToken(route.endpoint), include_in_schema=False) for route in starlette.routes if isinstance(route, Route)]
-
-    def run(self) -> AbstractAsyncContextManager[None]:
-        """The sessions' task group."""
-        return self._server.session_manager.run()
+        starlette = server.streamable_http_app(streamable_http_path="/mcp", stateless_http=True, transport_security=security)
+        async with server.session_manager.run():
+            self._handler = next(route.endpoint for route in starlette.routes if isinstance(route, Route))
+            try:
+                yield
+            finally:
+                self._handler = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from nexus.errors import Forbidden
 from nexus.model.document import Classification
@@ -13,8 +13,19 @@ from nexus.model.principal import Principal
 from nexus.model.window import TimeRange
 from nexus.ports.answers import AnswerRequest
 
-# NUL cannot be stored or searched; a lone surrogate is no text.
-Text = Annotated[str, StringConstraints(pattern=r"^[^\x00\ud800-\udfff]*$")]
+# NUL cannot be stored or searched.
+Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+
+
+def _written(value: object) -> object:
+    """Times are RFC 3339 text; a number is no time, whatever pydantic would make of it."""
+    if value is not None and not isinstance(value, str | datetime):
+        msg = "must be a time as text, like 2026-01-15T13:00:00Z"
+        raise ValueError(msg)
+    return value
+
+
+Moment = Annotated[datetime, BeforeValidator(_written)]
 Route = Literal["auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"]
 
 
@@ -42,8 +53,8 @@ class AnswerBody(Strict):
     include_graph: bool = True
     history: list[Turn] = Field(default_factory=list, max_length=20)
     environment: Text | None = Field(None, max_length=200, description="Only telemetry of this environment.")
-    start: datetime | None = Field(None, alias="from", description="Only telemetry from here on; default: all that is kept.")
-    end: datetime | None = Field(None, alias="to")
+    start: Moment | None = Field(None, alias="from", description="Only telemetry from here on; default: all that is kept.")
+    end: Moment | None = Field(None, alias="to")
 
     def request(self, caller: Principal) -> AnswerRequest:
         """The question of this caller. Forbidden for a namespace that the caller may not read."""

@@ -19,6 +19,11 @@ from nexus.errors import NexusError
 from nexus.ports.answers import Answerer, StreamEvent
 
 ROUTER = APIRouter(tags=["answers"])
+# One server-sent event: its name, and JSON as text.
+EVENT = {
+    "type": "object", "required": ["event", "data"],
+    "properties": {"event": {"enum": ["evidence", "graph", "delta", "done", "error"]}, "data": {"type": "string", "contentMediaType": "application/json"}},
+}
 log = structlog.get_logger("nexus.answer")
 
 
@@ -30,7 +35,7 @@ def search_answer(context: Context, reader: Reader, body: AnswerBody) -> dict[st
 
 @ROUTER.post(
     "/search/answer/stream", response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events: evidence, graph, delta, done, error."}, **responses(401, 403, 422, 503)},
+    responses={200: {"content": {"text/event-stream": {"schema": EVENT}}, "description": "Events: evidence, graph, delta, done, error."}, **responses(401, 403, 422, 503)},
 )
 def search_answer_stream(context: Context, reader: Reader, body: AnswerBody) -> StreamingResponse:
     """The same as server-sent events. Text of `delta` is unverified; `done` carries the whole answer with its check."""

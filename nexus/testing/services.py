@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from answer.coderoots import CodeRoots
 from answer.graphs import GraphService
 from api.context import ApiContext
 from nexus.errors import InvariantBroken
 from nexus.model.document import Classification
 from nexus.model.principal import Capability, Principal
 from nexus.ports.answers import Answerer, GraphReader
+from nexus.ports.code import CodeReader
 from nexus.ports.designed import DesignedReader
 from nexus.ports.drift import DriftReader
 from nexus.ports.observed import ObservedReader
@@ -37,7 +39,7 @@ class DoubleServices:
         found = ports()
         self._made: dict[type, Any] = {
             Retriever: found.retriever, ObservedReader: found.observed, DesignedReader: found.designed, DriftReader: found.drift,
-            Answerer: service(), GraphReader: GraphService(found), **(given or {}),
+            Answerer: service(), GraphReader: GraphService(found), CodeReader: CodeRoots((), TENANT, lambda: 0.0), **(given or {}),
         }
 
     @property
