@@ -53,7 +53,7 @@ def host(name: str) -> str:
     return _any([f"span.{key} =~ {inside if key in {'url.full', 'http.url'} else plain}" for key in HOSTS])
 
 
-def _database(source: str, target: Node, addresses: Sequence[str]) -> str:
+def _database(source: str, target: Node) -> str:
     system, *rest = target.name.split("/")
     spellings = [system, *(old for old, new in DB_SYSTEMS.items() if new == system)]
     first = f"{source} && kind = client"
@@ -61,10 +61,9 @@ def _database(source: str, target: Node, addresses: Sequence[str]) -> str:
         first += f" && {_equal(['span.db.system.name', 'span.db.system'], spellings)}"
     sets = [f"{{ {first} }}"]
     # Host and name may stand on different layers of one call, and which of two parts is which is not told by the node's name.
-    for part in rest[:1] if len(rest) == 1 else (rest[0], "/".join(rest[1:])):
+    for part in (rest if len(rest) < 2 else (rest[0], "/".join(rest[1:]))):  # noqa: PLR2004
         named = _equal(["span.db.namespace", "span.db.name", "span.db.redis.database_index", "span.peer.service", "span.service.peer.name"], [part])
         sets.append(f"{{ {source} && kind = client && ({named} || {host(part)}) }}")
-    del addresses
     return " && ".join(sets)
 
 
@@ -87,7 +86,7 @@ def _topic(target: str) -> str:
 def _calls(source: Node, target: Node, basis: Mapping[str, int], addresses: Sequence[str]) -> str:
     caller, callee = service(source), service(target)
     if target.kind is NodeKind.DATABASE:
-        return _database(caller, target, addresses)
+        return _database(caller, target)
     if target.kind is NodeKind.EXTERNAL:
         if target.name == ADDRESS_CLASS:
             # A sample of the addresses stands for the class.
