@@ -89,25 +89,28 @@ def compare(evidence: Evidence, policy: Policy) -> Comparison:
         labels = frozenset(label(c) for pair in component.pairs for c in pair.claims)
         every |= labels
         for seen in views(labels) if labels else [frozenset()]:
-            rows += [replace(row, needs=seen, hidden=labels - seen) for row in _judge(component, seen, indexes, reach)]
+            # Without any claim in sight and without edges there is nothing to judge.
+            if seen or component.edges:
+                rows += _judge(component, seen, labels - seen, indexes, reach)
     rows.sort(key=lambda r: (-r.finding.rank, r.finding.fingerprint, sorted(r.needs)))
     return Comparison(tuple(rows), world, frozenset(every))
 
 
-def _judge(component: Component, seen: frozenset[str], indexes: Indexes, reach: rank.Reach) -> Iterator[Row]:
-    """Findings of one group for readers who see the labels `seen`."""
-    pairs = [replace_claims(pair, seen) for pair in component.pairs]
-    shown = [pair for pair in pairs if pair.claims]
+def _judge(component: Component, seen: frozenset[str], hidden: frozenset[str], indexes: Indexes, reach: rank.Reach) -> Iterator[Row]:
+    """Findings of one group for readers who see the labels `seen` and not those in `hidden`."""
+    view = (seen, hidden)
+    shown = [] if not seen else [pair for whole in component.pairs if (pair := whole if not hidden else replace_claims(whole, seen)).claims]
     documented = frozenset(pair.key for pair in shown)
+    here = _consumers_in(indexes, shown)
     spoken: set[str] = set()
     for pair in shown:
         for via, environment, claims in by_via(pair.claims, pair.relation):
-            subject = subject_of(pair, via, environment, claims, pair, documented, _consumers_in(indexes, shown))
+            subject = subject_of(pair, via, environment, claims, pair, documented, here)
             settled, extra = judge_documented(subject, indexes.world)
             spoken.update(e.rid for e in subject.edges)
             for kind, verdict in (*([settled] if settled else []), *extra):
                 spoken.update(e.rid for e in _spoken_for(kind, subject, indexes))
-                yield _row(subject, kind, verdict, indexes.world, reach, primary=(kind, verdict) == settled)
+                yield _row(subject, kind, verdict, indexes.world, reach, view, primary=settled is not None and verdict is settled[1])
     left = [e for e in component.edges if e.rid not in spoken and not _ignored(e, indexes)]
     implied = {e.rid for e in left if e.relation is Relation.DELIVERS_OBSERVED and _implied(e, indexes)}
     alike: dict[tuple[str, str, str, str], list[ObservedEdge]] = {}
@@ -120,7 +123,7 @@ def _judge(component: Component, seen: frozenset[str], indexes: Indexes, reach: 
         for kind in _of_side("observed"):
             found = kind.decide(subject, indexes.world)
             if found is not None:
-                yield _row(subject, kind, found, indexes.world, reach, primary=True)
+                yield _row(subject, kind, found, indexes.world, reach, view, primary=True)
                 break
 
 
@@ -195,7 +198,7 @@ def _undocumented(edges: Sequence[ObservedEdge], indexes: Indexes) -> Subject:
     return Subject(_DOCUMENTED_AS[edge.relation], source, target, Via(), edge.source.environment, edges=tuple(edges), past=past)
 
 
-def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: rank.Reach, *, primary: bool) -> Row:
+def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: rank.Reach, view: tuple[frozenset[str], frozenset[str]], *, primary: bool) -> Row:
     environment = subject.environment or world.evidence.environment
     source, target = node_of(subject.source, environment), node_of(subject.target, environment)
     if not subject.claims:
@@ -220,7 +223,7 @@ def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: ra
         designed=_designed(subject, source, target), observed=edge, undecided=verdict.undecided, details=details,
     )
     calls = sum(amount(e) for e in subject.edges) if primary and kind.flag is not Flag.DOC_ONLY else 0
-    return Row(finding, frozenset(), frozenset(), primary, calls)
+    return Row(finding, view[0], view[1], primary, calls)
 
 
 def _designed(subject: Subject, source: Node, target: Node) -> DesignedEdge | None:

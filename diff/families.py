@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _SPELLINGS = {
     "http": ("http", "https", "http/1.1", "http/2", "rest", "restful", "rest api", "http api", "json/http", "rest/http", "http/rest", "json/https", "webhook", "soap"),
     "grpc": ("grpc", "g-rpc", "grpc-web", "connect", "connect_rpc", "protobuf", "grpc/http2"),
@@ -30,6 +32,7 @@ UNKNOWN = "unknown"
 _COVERS = {"rpc": frozenset({"rpc", "grpc"}), "sql": _SQL, "message": MESSAGING, "http": frozenset({"http", "graphql"})}
 
 
+@lru_cache(maxsize=4096)
 def family(protocol: str) -> str:
     """The family of a spelling; an unknown word is its own family, nothing is `unknown`."""
     word = " ".join(protocol.strip().casefold().split())
@@ -48,6 +51,7 @@ def is_waiting(protocol: str) -> bool:
     return family(protocol) in CALLS
 
 
+@lru_cache(maxsize=4096)
 def compatible(one: str, other: str) -> bool:
     """Whether two protocols can be the same thing, said more or less exactly. An unknown one fits anything."""
     a, b = family(one), family(other)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from diff.index import OBSERVED_OF, EdgeIndex, Pair
 from diff.names import End, same_topic
-from diff.subject import Subject
+from diff.subject import Subject, traits
 from diff.world import World
 from nexus.model.claim import Claim, Via
 from nexus.model.edge import ObservedEdge, Relation
@@ -48,7 +48,7 @@ def through_topic(source: End, target: End, environment: str, index: EdgeIndex) 
 
 def subject_of(pair: Pair, via: Via, environment: str, claims: Sequence[Claim], everything: Pair, documented: frozenset[tuple[str, str, str]], indexes: Indexes) -> Subject:
     """The subject of claims that share a `via`. `everything` is the pair with all claims that the reader sees."""
-    bare = Subject(pair.relation, pair.source, pair.target, via, environment, tuple(claims), pair_claims=everything.claims)
+    expected, asynchronous, exclusive, promises = traits(pair.relation, claims)
     source, target, window = pair.source, pair.target, indexes.window
     edges = like(pair.relation, source, target, environment, window)
     past = like(pair.relation, source, target, environment, indexes.past)
@@ -57,7 +57,7 @@ def subject_of(pair: Pair, via: Via, environment: str, claims: Sequence[Claim], 
     opposite: Edges = ()
     if pair.relation == "CALLS" and target.kind != NodeKind.TOPIC:
         deliveries = window.between(DELIVERS, source, target, environment)
-        if bare.asynchronous:
+        if asynchronous:
             other = edges
             edges, past = (_by_message(source, target, via, environment, index) for index in (window, indexes.past))
         else:
@@ -69,11 +69,12 @@ def subject_of(pair: Pair, via: Via, environment: str, claims: Sequence[Claim], 
         deliveries = tuple({e.rid: e for end in consumers for e in window.between(DELIVERS, source, end, environment)}.values())
         if not edges and not deliveries:
             other = tuple({e.rid: e for end in consumers if ("CALLS", source.key, end.key) not in documented for e in window.between(CALLS, source, end, environment)}.values())
-    beside, through = _rules(pair, claims, indexes, environment)
-    if any(c.exclusivity == "only_via" for c in claims) and source.name.strip().casefold() in _ANYONE:
+    beside, through = _rules(pair, claims, indexes, environment) if exclusive else ((), ((), ()))
+    if exclusive and any(c.exclusivity == "only_via" for c in claims) and source.name.strip().casefold() in _ANYONE:
         edges = ()
     return Subject(
         pair.relation, source, target, via, environment, tuple(claims), edges, past or edges, opposite, other, beside, deliveries, everything.claims, through,
+        expected, asynchronous, exclusive, promises,
     )
 
 

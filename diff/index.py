@@ -98,6 +98,9 @@ def by_via(claims: Sequence[Claim], relation: str) -> list[tuple[Via, str, tuple
 
     A claim that leaves parts open joins the only finer one that fits it; where several do, it stays its own: any satisfies it.
     """
+    if len(claims) == 1:
+        only = _key(claims[0], relation)
+        return [(Via(only[0], only[1], only[2]), only[3], tuple(claims))]
     groups: dict[tuple[str, str, str, str], list[Claim]] = {}
     for claim in claims:
         groups.setdefault(_key(claim, relation), []).append(claim)

@@ -55,7 +55,7 @@ class Names:
         self.emitting: set[str] = set()
         aliases: dict[tuple[str, str], set[str]] = {}
         nodes: set[tuple[str, str]] = set()
-        for service in services:
+        for service in dict.fromkeys(services):
             nodes.add((service.kind.value, service.name))
             self.emitting.update(self._own(service.kind.value, service.name))
         for edge in edges:

@@ -43,7 +43,17 @@ def total(edges: Iterable[ObservedEdge]) -> int:
 
 
 def presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
-    """Support of edges in the report's window."""
+    """Support of edges in the report's window. Several kinds in a row ask about the same edges."""
+    known = world.supports
+    if known is not None and known[0] is edges:
+        kept: Presence = known[1]
+        return kept
+    found = _presence(edges, world)
+    world.supports = (edges, found)
+    return found
+
+
+def _presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
     policy = world.policy
     firsts, lasts = [e.first_seen for e in edges if e.first_seen], [e.last_seen for e in edges if e.last_seen]
     first, last = min(firsts, default=None), max(lasts, default=None)

@@ -39,7 +39,7 @@ class Promise:
 def check(subject: Subject, world: World) -> list[Promise]:
     """Every latency and success promise of the subject's claims, in order, each once."""
     found: dict[tuple[str, float], Promise] = {}
-    if not subject.edges:
+    if not subject.edges or not subject.promises:
         return []
     tail = world.sampling(world.service(subject.source)) == "tail"
     for claim in subject.claims:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from diff.families import is_messaging
 from diff.names import End
 from nexus.model.claim import EXPECTS_OBSERVATION, Claim, Modality, Via
 from nexus.model.edge import ObservedEdge
@@ -42,11 +43,13 @@ class Subject:
     pair_claims: tuple[Claim, ...] = ()
     # Edges of a required gateway: source to gateway, gateway to target.
     through: tuple[tuple[ObservedEdge, ...], tuple[ObservedEdge, ...]] = ((), ())
-
-    @property
-    def expected(self) -> bool:
-        """Whether any claim says that it exists."""
-        return any(claim.modality in EXPECTS_OBSERVATION for claim in self.claims)
+    # Of the claims, worked out once (`traits`), because every kind asks: whether any says that it exists, and whether all say
+    # that a call does not wait.
+    expected: bool = False
+    asynchronous: bool = False
+    # Whether a claim makes a rule of others, or a promise in numbers.
+    exclusive: bool = False
+    promises: bool = False
 
     def only(self, modality: Modality) -> bool:
         """Whether every claim has that modality."""
@@ -56,15 +59,14 @@ class Subject:
         """Whether any claim has that modality."""
         return any(claim.modality is modality for claim in self.claims)
 
-    @property
-    def asynchronous(self) -> bool:
-        """Whether the documents say that a call does not wait: through a channel, or by message."""
-        from diff.families import is_messaging
 
-        said = [c for c in self.claims if c.modality in EXPECTS_OBSERVATION] or list(self.claims)
-        return self.relation == "CALLS" and bool(said) and all(
-            bool(c.via.channel) or is_messaging(c.via.protocol) or c.attributes.get("async") == "true" or c.attributes.get("mode") == "async" for c in said
-        )
+def traits(relation: str, claims: Sequence[Claim]) -> tuple[bool, bool, bool, bool]:
+    """(expected, asynchronous, exclusive, promises) of a subject with those claims."""
+    said = [c for c in claims if c.modality in EXPECTS_OBSERVATION]
+    waits_not = relation == "CALLS" and bool(claims) and all(
+        bool(c.via.channel) or is_messaging(c.via.protocol) or c.attributes.get("async") == "true" or c.attributes.get("mode") == "async" for c in said or claims
+    )
+    return bool(said), waits_not, any(c.exclusivity for c in claims), any(c.quantities for c in claims)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ reader must see (`needs`) and must not see (`hidden`). So a stored report is exa
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import combinations
 
 from nexus.model.claim import Claim
@@ -22,7 +23,12 @@ _SEPARATOR = "|"
 
 def label(claim: Claim) -> str:
     """`INTERNAL|default`."""
-    return f"{claim.classification.value}{_SEPARATOR}{claim.namespace}"
+    return _label(claim.classification, claim.namespace)
+
+
+@lru_cache(maxsize=4096)
+def _label(classification: Classification, namespace: str) -> str:
+    return f"{classification.value}{_SEPARATOR}{namespace}"
 
 
 def visible(labels: Iterable[str], clearance: Classification, namespaces: tuple[str, ...]) -> frozenset[str]:
@@ -35,7 +41,8 @@ def visible(labels: Iterable[str], clearance: Classification, namespaces: tuple[
     return frozenset(found)
 
 
-def views(labels: frozenset[str]) -> list[frozenset[str]]:
+@lru_cache(maxsize=4096)
+def views(labels: frozenset[str]) -> tuple[frozenset[str], ...]:
     """Every subset of labels that some reader sees, largest first; the empty one (nothing visible) is the last.
 
     Above NAMESPACES_MAX namespaces the subsets are those of readers of all, or of one; another reader's set is none of
@@ -45,4 +52,4 @@ def views(labels: frozenset[str]) -> list[frozenset[str]]:
     every = len(spaces) <= NAMESPACES_MAX
     chosen: list[tuple[str, ...]] = [c for n in range(1, len(spaces) + 1) for c in combinations(spaces, n)] if every else [(), *((space,) for space in spaces)]
     found: set[frozenset[str]] = {visible(labels, level, names) for level in Classification for names in chosen} | {frozenset()}
-    return sorted(found, key=lambda v: (-len(v), sorted(v)))
+    return tuple(sorted(found, key=lambda v: (-len(v), sorted(v))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from typing import Any
 
 from diff import exposure
 from diff.evidence import NO_HISTORY, EdgeHistory, Evidence
@@ -62,6 +63,8 @@ class World:
         self.messages: dict[str, dict[int, int]] = {}
         self._subscriptions: dict[str, list[ObservedEdge]] = {}
         self.past: dict[str, ObservedEdge] = {edge.rid: edge for edge in evidence.past}
+        # The last answer of presence.py.
+        self.supports: tuple[Any, Any] | None = None
         self._absent: tuple[Subject, exposure.Absence] | None = None
         for edge in evidence.past:
             self._index(edge)

@@ -19,6 +19,8 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Active hours that no firing explains."""
+    if not subject.promises:
+        return None
     declared = cadence.declared(subject.claims)
     hours = sorted({hour for e in subject.edges for hour in world.evidence.hours.get(e.rid, ())})
     if declared is None or not hours:

@@ -19,6 +19,8 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Pigeonhole over the window."""
+    if not subject.promises:
+        return None
     limits = [q.value for c in subject.claims for q in c.quantities if q.metric == "max_calls_per_request" and q.value is not None]
     service = world.service(subject.source)
     if not limits or not subject.edges or service is None:

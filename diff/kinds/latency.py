@@ -20,6 +20,8 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """A latency promise violated."""
+    if not subject.promises:
+        return None
     broken = [p for p in promises.check(subject, world) if p.metric.startswith("latency") and p.outcome == "violated"]
     if not broken:
         return None

@@ -17,6 +17,8 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Other callers of an exclusive target."""
+    if not subject.exclusive:
+        return None
     rules = [c for c in subject.claims if c.exclusivity == "only_by"]
     if not rules or not subject.beside:
         return None

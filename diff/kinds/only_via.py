@@ -18,6 +18,8 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Direct edges past the gateway."""
+    if not subject.exclusive:
+        return None
     rules = [c for c in subject.claims if c.exclusivity == "only_via" and c.gateway]
     direct = (*subject.edges, *subject.beside) if rules else ()
     if not direct:

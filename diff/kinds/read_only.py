@@ -24,6 +24,8 @@ _MUTATING = re.compile(
 
 def decide(subject: Subject, _world: World) -> Verdict | None:
     """A writing operation on a read-only edge."""
+    if not subject.promises:
+        return None
     if not any(q.metric == "read_only" for c in subject.claims for q in c.quantities):
         return None
     writes = sorted((c.callee_operation, c.calls, e.rid) for e in subject.edges for c in e.causes if _MUTATING.match(c.callee_operation))

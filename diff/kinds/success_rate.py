@@ -19,6 +19,8 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """A success promise violated."""
+    if not subject.promises:
+        return None
     broken = [p for p in promises.check(subject, world) if p.metric == "success_rate" and p.outcome == "violated"]
     if not broken:
         return None
