@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.context import Context, Manager, Reader
-from api.routes.search import readable_namespaces
+from api.problems import responses
+from api.schemas_answer import Text, namespaces_of
 from nexus.model.document import DocumentStatus
 from nexus.model.principal import Principal
 from nexus.ports.catalog import Catalog
@@ -16,7 +17,10 @@ from nexus.ports.curation import Curation, Decision
 
 ROUTER = APIRouter(prefix="/documents", tags=["documents"])
 
-Name = Annotated[str, Field(min_length=1, max_length=2000)]
+Name = Annotated[Text, Field(min_length=1, max_length=2000)]
+
+
+Rid = Annotated[Text, Path(max_length=100)]
 
 
 class Reason(BaseModel):
@@ -24,7 +28,7 @@ class Reason(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    why: str = Field(default="", max_length=2000)
+    why: Text = Field(default="", max_length=2000)
 
 
 class Supersede(Reason):
@@ -44,25 +48,25 @@ def _decision(caller: Principal, why: str) -> Decision:
     return Decision(caller.tenant, caller.name, why, caller.clearance, caller.namespaces)
 
 
-@ROUTER.get("")
+@ROUTER.get("", responses=responses(401, 403, 422, 503))
 def documents(
-    caller: Reader, context: Context, namespace: str | None = None, status: DocumentStatus | None = None, text: Annotated[str, Query(max_length=200)] = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100, cursor: Annotated[str, Query(max_length=100)] = "",
+    caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None, status: DocumentStatus | None = None, text: Annotated[Text, Query(max_length=200)] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100, cursor: Annotated[Text, Query(max_length=100)] = "",
 ) -> dict[str, Any]:
     """Documents as far as the caller may see them, in rid order; `text` occurs in title or path."""
     found = context.services.get(Catalog).documents(
-        caller.tenant, caller.clearance, readable_namespaces(caller, namespace), status=status.value if status else "", text=text, after=cursor, limit=limit + 1
+        caller.tenant, caller.clearance, namespaces_of(caller, namespace), status=status.value if status else "", text=text, after=cursor, limit=limit + 1
     )
     return {"documents": found[:limit], "next": found[limit - 1]["rid"] if len(found) > limit else None}
 
 
-@ROUTER.get("/quarantine")
-def quarantine(caller: Reader, context: Context, namespace: str | None = None) -> dict[str, Any]:
+@ROUTER.get("/quarantine", responses=responses(401, 403, 422, 503))
+def quarantine(caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None) -> dict[str, Any]:
     """Secrets found in documents, by kind and place, never by value."""
-    return {"quarantine": context.services.get(Catalog).quarantine(caller.tenant, caller.clearance, readable_namespaces(caller, namespace))}
+    return {"quarantine": context.services.get(Catalog).quarantine(caller.tenant, caller.clearance, namespaces_of(caller, namespace))}
 
 
-@ROUTER.post("/supersede")
+@ROUTER.post("/supersede", responses=responses(401, 403, 404, 409, 422, 503))
 def supersede(body: Supersede, caller: Manager, context: Context) -> dict[str, Any]:
     """One document takes the place of another. Chains and cycles are refused (409)."""
     curation = context.services.get(Curation)
@@ -71,7 +75,7 @@ def supersede(body: Supersede, caller: Manager, context: Context) -> dict[str, A
     return {"old": old, "new": new, "superseded": True}
 
 
-@ROUTER.post("/supersede/undo")
+@ROUTER.post("/supersede/undo", responses=responses(401, 403, 404, 409, 422, 503))
 def undo(body: Undo, caller: Manager, context: Context) -> dict[str, Any]:
     """Take a supersession back."""
     curation = context.services.get(Curation)
@@ -80,22 +84,22 @@ def undo(body: Undo, caller: Manager, context: Context) -> dict[str, Any]:
     return {"old": old, "superseded": False}
 
 
-@ROUTER.post("/{rid}/hide")
-def hide(rid: str, caller: Manager, context: Context, body: Reason | None = None) -> dict[str, Any]:
+@ROUTER.post("/{rid}/hide", responses=responses(401, 403, 404, 409, 422, 503))
+def hide(rid: Rid, caller: Manager, context: Context, body: Reason | None = None) -> dict[str, Any]:
     """Serve a document no more, on any surface."""
     context.services.get(Curation).hide(_decision(caller, body.why if body else ""), rid)
     return {"rid": rid, "status": "hidden"}
 
 
-@ROUTER.post("/{rid}/restore")
-def restore(rid: str, caller: Manager, context: Context, body: Reason | None = None) -> dict[str, Any]:
+@ROUTER.post("/{rid}/restore", responses=responses(401, 403, 404, 409, 422, 503))
+def restore(rid: Rid, caller: Manager, context: Context, body: Reason | None = None) -> dict[str, Any]:
     """Serve a hidden document again."""
     context.services.get(Curation).restore(_decision(caller, body.why if body else ""), rid)
     return {"rid": rid, "status": "restored"}
 
 
-@ROUTER.get("/{rid}/history")
-def history(rid: str, caller: Reader, context: Context) -> dict[str, Any]:
+@ROUTER.get("/{rid}/history", responses=responses(401, 403, 404, 422, 503))
+def history(rid: Rid, caller: Reader, context: Context) -> dict[str, Any]:
     """What was decided about a document, by whom and why."""
     curation = context.services.get(Curation)
     found = curation.find(caller.tenant, caller.clearance, caller.namespaces, rid)

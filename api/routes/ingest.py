@@ -9,14 +9,16 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.context import Context, Ingester
-from nexus.errors import BadQuestion, Forbidden
+from api.problems import responses
+from api.schemas_answer import Text
+from nexus.errors import Forbidden
 from nexus.model.document import Classification
 from nexus.model.principal import Capability, Principal
 from nexus.ports.documents import DocumentControl, IngestRequest
 
 ROUTER = APIRouter(tags=["documents"])
 
-Namespace = Annotated[str, Field(min_length=1, max_length=200)]
+Namespace = Annotated[Text, Field(min_length=1, max_length=200)]
 
 
 class IngestBody(BaseModel):
@@ -24,11 +26,11 @@ class IngestBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    path: str = Field(min_length=1, max_length=4096, description="A file or folder under an allowed root.")
+    path: Text = Field(min_length=1, max_length=4096, description="A file or folder under an allowed root.")
     namespace: Namespace = "default"
     metadata: dict[str, Any] = Field(default_factory=dict, max_length=100)
     force: bool = Field(default=False, description="Index anew what is unchanged.")
-    glob: list[str] = Field(default_factory=list, max_length=50)
+    glob: list[Text] = Field(default_factory=list, max_length=50)
     classification: Classification | None = Field(default=None, description="The level to begin from; PUBLIC only by who may manage.")
 
 
@@ -40,12 +42,10 @@ def admitted(caller: Principal, namespace: str, classification: Classification |
         raise Forbidden("classification PUBLIC needs the capability manage")
 
 
-@ROUTER.post("/ingest")
+@ROUTER.post("/ingest", responses=responses(401, 403, 404, 409, 413, 422, 503))
 def ingest(body: IngestBody, caller: Ingester, context: Context) -> dict[str, Any]:
     """Ingest a file or folder; unchanged documents are skipped, deleted ones removed. Errors of single documents are in `errors`."""
     admitted(caller, body.namespace, body.classification)
-    if "\0" in body.path:
-        raise BadQuestion("path: holds a NUL character")
     request = IngestRequest(
         Path(body.path), tenant=caller.tenant, namespace=body.namespace, globs=tuple(body.glob), classification=body.classification,
         metadata=body.metadata, force=body.force,

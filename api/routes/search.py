@@ -8,10 +8,14 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.context import Context, Reader
-from nexus.errors import Forbidden
+from api.context import Context, Json, Reader, Services
+from api.problems import responses
+from api.render_answer import graph_json
+from api.schemas_answer import Text, Turn, namespaces_of
+from nexus.errors import InputError, InvariantBroken
 from nexus.model.document import Classification
-from nexus.model.principal import Principal
+from nexus.ports.answers import GraphReader, GraphRequest
+from nexus.ports.designed import DesignedReader
 from nexus.ports.search import Hit, Retriever, SearchRequest
 
 ROUTER = APIRouter(tags=["search"])
@@ -20,36 +24,18 @@ MAX_QUERY = 4000
 MAX_TURNS = 20
 
 
-class Turn(BaseModel):
-    """One turn of the conversation so far."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    question: str = Field(max_length=MAX_QUERY)
-    answer: str = Field(default="", max_length=20_000)
-
-
 class SearchBody(BaseModel):
     """A question. `clearance` can only lower the caller's."""
 
     model_config = ConfigDict(extra="forbid")
 
-    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S")]
+    query: Annotated[Text, Field(min_length=1, max_length=MAX_QUERY)]
     top_k: int = Field(default=10, ge=1, le=100)
     route: Literal["auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"] = "auto"
     clearance: Classification | None = None
-    namespace: str | None = Field(default=None, max_length=200)
+    namespace: Text | None = Field(default=None, max_length=200)
     include_graph: bool = True
     history: list[Turn] = Field(default_factory=list, max_length=MAX_TURNS)
-
-
-def readable_namespaces(caller: Principal, namespace: str | None) -> tuple[str, ...]:
-    """The namespaces to search; empty = all. Forbidden where the caller may not read the one that it names."""
-    if namespace is None:
-        return caller.namespaces
-    if caller.namespaces and namespace not in caller.namespaces:
-        raise Forbidden(f"the token of {caller.name} may not read the namespace {namespace}")
-    return (namespace,)
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:
@@ -65,19 +51,33 @@ def hit_json(hit: Hit) -> dict[str, Any]:
     return body | ({"added_by": hit.added_by} if hit.added_by else {"bm25_score": hit.bm25_score, "cosine": hit.cosine})
 
 
-@ROUTER.post("/search")
+def _graph(services: Services, request: SearchRequest) -> Json:
+    """The two-hop neighbourhood of the first entity that the question names; {} where it names none. No part of any score."""
+    try:
+        registry = services.get(DesignedReader).registry(request.tenant)
+        names = list(dict.fromkeys(mention.resolution.entity.rid for mention in registry.mentions(request.query) if mention.resolution.entity is not None))
+        if not names:
+            return {}
+        wanted = GraphRequest(request.tenant, request.clearance, names[0], namespaces=request.namespaces, hops=2)
+        return {**graph_json(services.get(GraphReader).neighbourhood(wanted)), "named": names}
+    except (InputError, InvariantBroken):
+        # An ambiguous name, or a process without the graph: the passages stand for themselves.
+        return {}
+
+
+@ROUTER.post("/search", responses=responses(401, 403, 422, 503))
 def search(body: SearchBody, caller: Reader, context: Context) -> dict[str, Any]:
     """Passages for a question, best first. `added` holds what was fetched beside them: it has no rank."""
     started = time.perf_counter()
     request = SearchRequest(
-        body.query, caller.tenant, caller.lowered(body.clearance), readable_namespaces(caller, body.namespace), body.top_k, body.route,
+        body.query, caller.tenant, caller.lowered(body.clearance), namespaces_of(caller, body.namespace), body.top_k, body.route,
         history=tuple((turn.question, turn.answer) for turn in body.history),
     )
     found = context.services.get(Retriever).search(request)
     return {
         "results": [hit_json(hit) for hit in found.hits if not hit.added_by],
         "added": [hit_json(hit) for hit in found.hits if hit.added_by],
-        "graph": {},
+        "graph": _graph(context.services, request) if body.include_graph and body.route in {"auto", "hybrid_then_graph"} else {},
         "fit": {"best_cosine": found.best_cosine, "best_bm25": found.best_bm25, "weak": found.weak},
         "route_used": found.route_used, "degraded": list(found.degraded), "took_ms": round((time.perf_counter() - started) * 1000, 3),
     }

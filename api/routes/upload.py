@@ -8,7 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, File, Form, UploadFile
 
 from api.context import Context, Ingester
+from api.problems import responses
 from api.routes.ingest import admitted
+from api.schemas_answer import Text
 from nexus.errors import BadQuestion
 from nexus.model.document import Classification
 from nexus.ports.documents import IngestRequest
@@ -19,10 +21,10 @@ ROUTER = APIRouter(tags=["documents"])
 MAX_FILES = 100
 
 
-@ROUTER.post("/upload")
+@ROUTER.post("/upload", responses=responses(401, 403, 409, 413, 422, 503))
 def upload(
     caller: Ingester, context: Context, files: Annotated[list[UploadFile], File(description="One or several documents.")],
-    namespace: Annotated[str, Form(min_length=1, max_length=200)] = "default", classification: Annotated[Classification | None, Form()] = None,
+    namespace: Annotated[Text, Form(min_length=1, max_length=200)] = "default", classification: Annotated[Classification | None, Form()] = None,
 ) -> dict[str, Any]:
     """Keep documents under the upload root and ingest them. A name with `..`, an absolute one or one without a reader is refused before anything is stored."""
     admitted(caller, namespace, classification)
