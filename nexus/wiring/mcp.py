@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from api.app import build_app
 from api.context import ApiContext
@@ -11,6 +12,7 @@ from nexus.model.principal import Principal
 from nexus.settings import Settings
 from nexus.store.principal import find_principal
 from nexus.wiring.process import runtime_beside
+from nexus.wiring.roles.api import LOCAL, LOCAL_HOSTS
 from nexus.wiring.runtime import Runtime
 
 
@@ -24,6 +26,11 @@ def in_process(runtime: Runtime) -> ApiContext:
     return ApiContext(
         services=runtime, now=runtime.clock.now, find_principal=find, local_principal=None, max_body_bytes=runtime.settings.http.max_body_bytes,
     )
+
+
+def at_this_machine(runtime: Runtime) -> ApiContext:
+    """The API without a socket for the person who runs a command beside the database."""
+    return replace(in_process(runtime), local_principal=LOCAL, local_hosts=LOCAL_HOSTS)
 
 
 def run_stdio(settings: Settings, url: str | None = None) -> None:

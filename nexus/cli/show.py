@@ -1,0 +1,64 @@
+"""Answers and edges in a terminal. Texts of documents and names of spans are shown as they are, never read as markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+Json = dict[str, Any]
+
+
+def plain(text: str) -> str:
+    """Without control characters, which could steer a terminal."""
+    return "".join(c for c in text if c == "\n" or c.isprintable())
+
+
+def edges_table(edges: list[Json], title: str) -> Table:
+    """Edges of both layers: who, to whom, how much, what documents say."""
+    table = Table(title=title, title_justify="left", header_style="bold", expand=False)
+    columns = (
+        ("", "left"), ("from", "left"), ("relation", "left"), ("to", "left"), ("count", "right"), ("errors", "right"), ("p95 ms", "right"), ("documents / last seen", "left"),
+    )
+    for name, justify in columns:
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]  # rich's literal
+    for edge in edges:
+        latency = edge.get("client_latency_ms") or edge.get("server_latency_ms") or {}
+        count = edge.get("messages") or edge.get("calls") or 0
+        observed = edge["layer"] == "observed"
+        claims = edge.get("claims") or [{}]
+        place = f"{claims[0]['document']['uri']}:{claims[0]['lines'][0]}" if not observed and claims[0] else ""
+        table.add_row(
+            Text(edge.get("marker", "")), Text(plain(edge["source"]["name"])), Text(edge["relation"].lower()), Text(plain(edge["target"]["name"])),
+            Text(str(count) if observed else ""), Text(str(edge.get("errors", 0)) if observed else ""), Text(f"{latency['p95']:.3g}" if latency.get("p95") is not None else ""),
+            Text(plain(place) if not observed else str(edge.get("last_seen") or "")),
+        )
+    return table
+
+
+def show_answer(body: Json, console: Console | None = None) -> None:
+    """The answer with marks, its confidence, and the evidence that it cites."""
+    out = console or Console()
+    wrong = {s["text"] for s in body["unverified"]["sentences"]}
+    text = Text()
+    for line in plain(body["answer"]).splitlines():
+        text.append(f"{line}\n", style="yellow" if any(line in w or w in line for w in wrong) else "")
+    state = f"not answered: {body['abstain_reason']}" if body["abstained"] else f"confidence {body['confidence']:.2f}"
+    out.print(Panel(text, title=state, title_align="left"))
+    cited = {c["marker"] for c in body["citations"]}
+    edges = [e for e in body["evidence"]["edges"] if e["marker"] in cited]
+    if edges:
+        out.print(edges_table(edges, "Edges"))
+    for passage in body["evidence"]["passages"]:
+        if passage["marker"] in cited:
+            out.print(Text(f"[{passage['marker']}] {plain(passage['document']['title'])}  {plain(passage['uri'])}:{passage['lines'][0]}"), style="dim")
+    counted = body["unverified"]
+    if counted["sentences"]:
+        out.print(Text(f"not verified: {len(counted['sentences'])} statement(s), marked"), style="yellow")
+        for sentence in counted["sentences"]:
+            out.print(Text(f"  {plain(sentence['text'])}  ({plain(sentence['reason'])})"), style="yellow")
+    for note in (*body["gaps"], *body["degraded"]):
+        out.print(Text(f"note: {plain(note)}"), style="dim")
