@@ -101,7 +101,9 @@ class Diagram:
         """The node as a raw name; kept, for an arrow-rich node is asked for often."""
         kept = self._raw.get(node.id)
         if kept is None or kept[0] is not node:
-            kept = (node, node.raw(self.groups))
+            # Only a group that may be a component can be meant by a part of it; a store in a service is not the service.
+            titles = {g: t for g in node.within if (t := self.groups.get(g, "")) and self.nodes.get(g) and self.nodes[g].shape in _FOLDABLE}
+            kept = (node, node.raw(titles if node.role in (Role.SERVICE, Role.TELEMETRY) else {}))
             self._raw[node.id] = kept
         return kept[1]
 

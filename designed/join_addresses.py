@@ -48,6 +48,7 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
     config: dict[str, list[tuple[str, Fact]]] = {}
     users: dict[str, set[str]] = {}
     mentions: dict[str, set[str]] = {}
+    mounted: dict[str, set[str]] = {}
     for path, reading in sorted(readings.items()):
         for fact in reading.facts:
             if fact.kind == "config":
@@ -56,8 +57,12 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
                 users.setdefault(fact.key, set()).add(known.canonical(fact.subject))
             elif fact.kind == "env_file":
                 users.setdefault(_beside(path, fact.key), set()).add(known.canonical(fact.subject))
+            elif fact.kind == "mounts":
+                mounted.setdefault(_beside(path, fact.key), set()).add(known.canonical(fact.subject))
             elif fact.kind == "mention":
-                mentions.setdefault(squeeze(fact.subject), set()).add(fact.key)
+                # A README is about the folder it lies in, and about what its title names.
+                for about in (posixpath.basename(posixpath.dirname(path)), re.sub(r"(?i)\s*(?:micro)?service$", "", fact.subject)):
+                    mentions.setdefault(squeeze(about), set()).add(fact.key)
     for path, reading in sorted(readings.items()):
         # Compose takes values from `.env` only; Kubernetes' $(X) is a variable of the same document.
         variables = {**{f.key: f.value for f in reading.facts if f.kind == "env" and f.value}, **_around(dotenv, path)}
@@ -69,7 +74,7 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
             elif fact.kind == "argument":
                 yield from _argument(path, known, fact, resolve(fact.value, variables))
             elif fact.kind == "setting":
-                yield from _setting(path, known, fact)
+                yield from _setting(path, known, fact, mounted.get(path, set()))
             elif fact.kind == "env_key":
                 name, _, key = fact.value.partition("/")
                 for _, entry in config.get(name, []):
@@ -207,14 +212,19 @@ def _argument(path: str, known: Known, fact: Fact, value: str) -> Iterator[Found
             yield from _claim(path, known, fact, target, address, fact.place, "argument", {"host"})
 
 
-def _setting(path: str, known: Known, fact: Fact) -> Iterator[Found]:
-    """`GeoMongoAddress: mongodb-geo:27017`: the words before the technology name the service whose setting it is."""
+def _setting(path: str, known: Known, fact: Fact, users: set[str]) -> Iterator[Found]:
+    """`GeoMongoAddress: mongodb-geo:27017`: the words before the technology name the service whose setting it is.
+
+    A setting that names no service ("consulAddress") is every service's that gets the file.
+    """
     for address in addresses(fact.value, fact.key):
         target = known.host(address.host)
         if target is None:
             continue
-        source = _owner(known, fact.key, target)
-        if source is not None:
+        owner = _owner(known, fact.key, target)
+        about = squeeze(stem(fact.key.rsplit(".", maxsplit=1)[-1]))
+        everyone = sorted(users) if about and (about in squeeze(target) or squeeze(target) in about) else []
+        for source in [owner] if owner is not None else everyone:
             moved = Fact("env", source, fact.key, fact.value, fact.place, fact.attributes)
             yield from _claim(path, known, moved, target, address, fact.place, "setting", set(variable_words(fact.key)))
 

@@ -127,6 +127,7 @@ def role_of(name: str, technology: str = "") -> Role:
     return _tech_role(main) or Role.SERVICE
 
 
+_QUEUE_NOUNS: Final = vocabulary("broker bus event events message messages messaging queue streaming platform")
 _HEADS: Final = PROGRAM_HEADS | STORE_HEADS | BROKER_HEADS | TOPIC_HEADS
 _QUEUE_WORDS: Final = BROKER_TECH | vocabulary("message event events messages the a main async aws amazon 메시지 이벤트")
 
@@ -156,14 +157,19 @@ def plain_name(label: str) -> str:
     Cluster" -> "Kafka"). A store or broker keeps its bracket, for "Database (PostgreSQL)" says more than "Database".
     """
     name = re.sub(r"\s*:\d{2,5}\b(?:\s*[,/]\s*:?\d{2,5})*\s*$", "", label.strip())
+    # Replicas ("User Service × 3") are no part of a name.
+    name = re.sub(r"(?:\s+|\s*[(\[]\s*)[×x]\s*\d+\s*[)\]]?$", "", name)
     main, bracket = bracketed(name)
-    if bracket and role_of(main) is Role.SERVICE and _tech_role(bracket) is None:
+    if bracket and _tech_role(bracket) is None:
+        return plain_name(main)
+    if bracket and role_of(main) is Role.SERVICE and main:
         return plain_name(main)
     # "Jaeger - traces": what the product is for; "Oracle - Primary" tells which one.
     described = re.match(r"([^\W_]+) [-–:] [a-z]", name)
     if described and described.group(1).lower() in BROKER_TECH | STORE_TECH | TELEMETRY_TECH:
         return described.group(1)
     parts = name.split()
-    if len(parts) > 1 and parts[0].lower() in BROKER_TECH | STORE_TECH and all(p.lower() in _GENERIC | {"broker", "bus"} for p in parts[1:]):
-        return parts[0]
+    products = [part for part in parts if part.lower() in BROKER_TECH | STORE_TECH]
+    if len(parts) > 1 and len(products) == 1 and all(part in products or part.lower() in _GENERIC | _QUEUE_NOUNS for part in parts):
+        return products[0]
     return name or label.strip()

@@ -114,6 +114,7 @@ class Fact:
     | env | workload | variable | value, or empty = taken from `.env` | compose, kubernetes, helm |
     | argument | workload | command, entrypoint, args | a word that may be an address | compose, kubernetes |
     | env_file | workload | path, from the compose file | "" | compose |
+    | mounts | workload | path of a settings file, from the compose file | "" | compose |
     | starts_after | workload | other workload | "" | compose (depends_on) |
     | link | workload | other workload | "" | compose (links) |
     | env_ref | workload | ConfigMap name | prefix | kubernetes (envFrom) |
@@ -126,6 +127,8 @@ class Fact:
     | provides | component | API name | "" | backstage, openapi, asyncapi, protobuf |
     | consumes | component | API name | "" | backstage |
     | setting | "" | dotted key path | host:port or URL | json_config |
+    | operation | API | "GET /path" or rpc | operationId | openapi, protobuf |
+    | workload | workload | its kind | "" | kubernetes |
     | mention | document title | VARIABLE_NAME | "" | markdown: ALL_CAPS names with "_" that a README lists; they narrow a shared ConfigMap |
 
     `attributes` holds what the join needs besides (namespace, comment, kind of a workload).

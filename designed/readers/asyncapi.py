@@ -72,7 +72,7 @@ def _version2(lines: BlockLines, root: yaml.Node, application: RawName) -> list[
                 continue
             found.append(
                 RawClaim(
-                    _FROM_CLIENT[verb], application, RawName(address, "topic"), lines.place(*span(key)), f"asyncapi2.{verb}", 0.95,
+                    _FROM_CLIENT[verb], application, RawName(address, "topic"), lines.place(*span(key)), f"asyncapi.v2.{verb}", 0.95,
                     Via(protocol, text_at(operation, "operationId"), address), drawn="reversed", attributes=_said(operation),
                 )
             )
@@ -100,7 +100,7 @@ def _version3(lines: BlockLines, root: yaml.Node, application: RawName) -> list[
         # Quoted with its action where that follows at once, so that the direction can be seen.
         found.append(
             RawClaim(
-                relation, application, target, lines.place(*span(key)), f"asyncapi3.{text_at(operation, 'action').lower()}", 0.97,
+                relation, application, target, lines.place(*span(key)), f"asyncapi.v3.{text_at(operation, 'action').lower()}", 0.97,
                 Via(_protocol(root, servers), name, address), attributes=_said(operation),
             )
         )

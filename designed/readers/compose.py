@@ -45,9 +45,11 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
     entities: list[RawEntity] = []
     facts: list[Fact] = []
     for root in roots:
+        files = {name: text_at(config, "file") for name, _, config in pairs(get(root, "configs"))}
         for name, key, service in pairs(get(root, "services")):
             if isinstance(service, yaml.MappingNode):
                 _service(lines, name, (key, service), entities, facts)
+                facts += _mounted(lines, name, service, files)
     problems = tuple(Problem(path, lines.line(at), message) for at, message in faults)
     return Reading((), tuple(entities), tuple(facts), problems)
 
@@ -82,6 +84,20 @@ def _service(lines: BlockLines, name: str, nodes: tuple[yaml.Node, yaml.Node], e
     facts += [Fact("starts_after", name, other, "", lines.place(*span(node)), common) for other, node, _ in pairs(depends)]
     for item in items(get(service, "links")):
         facts.append(Fact("link", name, scalar(item).split(":")[0], "", lines.place(*span(item)), common))
+
+
+def _mounted(lines: BlockLines, name: str, service: yaml.Node, files: dict[str, str]) -> list[Fact]:
+    """Settings files that a service gets, as configs or as single files of volumes."""
+    found: list[Fact] = []
+    for item in items(get(service, "configs")):
+        file = files.get(scalar(item) or text_at(item, "source"), "")
+        if file:
+            found.append(Fact("mounts", name, file, "", lines.place(*span(item)), {"format": "compose"}))
+    for item in items(get(service, "volumes")):
+        path = (scalar(item).split(":")[0]) or text_at(item, "source")
+        if path.startswith(".") and path.endswith(".json"):
+            found.append(Fact("mounts", name, path, "", lines.place(*span(item)), {"format": "compose"}))
+    return found
 
 
 def _ports(service: yaml.Node) -> list[str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from designed.joins import join
-from designed.mentions import env_mentions
 from designed.place import is_verbatim
 from designed.reader import RawClaim, ReadContext, Reading, pick
 from nexus.model.document import DocumentRef, SourceText
@@ -44,8 +43,6 @@ def told(claim: RawClaim) -> str:
 
 def read(root: Path, path: str) -> Reading:
     text = source(root, path)
-    if text.suffix == ".md":
-        return Reading(facts=env_mentions(text))
     reader = pick(READERS, text)
     assert reader is not None, f"no reader for {path}"
 
