@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import httpx
 import typer
@@ -22,23 +22,10 @@ _BY_CODE = {kind.code: kind for kind in vars(errors).values() if isinstance(kind
 TIMEOUT_S = 120.0
 
 
-class Sends(Protocol):
-    """What sends requests."""
-
-    @property
-    def base_url(self) -> Any:
-        """Where to."""
-        ...
-
-    def request(self, method: str, path: str, /, **given: Any) -> Any:
-        """One request; returns a response as httpx has it."""
-        ...
-
-
 class Api:
-    """The API as commands call it. Errors are those of Nexus again."""
+    """The API as commands call it: `client` sends requests as httpx does. Errors are those of Nexus again."""
 
-    def __init__(self, client: Sends) -> None:
+    def __init__(self, client: Any) -> None:
         self._client = client
 
     def get(self, path: str, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from nexus.cli.commands import graph, query, why
 from nexus.errors import BadQuestion, Forbidden, NotFound
 from nexus.testing.services import double_context
 
-
 APP = build_app(double_context())
 
 
