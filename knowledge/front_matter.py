@@ -38,7 +38,7 @@ def text_value(values: Mapping[str, Any], *names: str) -> str:
     """The first of the names that has a plain value, as text; names are compared without case."""
     lowered = {key.lower(): value for key, value in values.items()}
     for name in names:
-        value = lowered.get(name)
+        value = lowered.get(name.lower())
         if isinstance(value, str | int | float) and str(value).strip():
             return str(value).strip()
     return ""
@@ -48,7 +48,7 @@ def list_value(values: Mapping[str, Any], *names: str) -> tuple[str, ...]:
     """The first of the names that has a value, as a tuple of texts."""
     lowered = {key.lower(): value for key, value in values.items()}
     for name in names:
-        value = lowered.get(name)
+        value = lowered.get(name.lower())
         if isinstance(value, str | int | float):
             return (str(value).strip(),)
         if isinstance(value, list | tuple):

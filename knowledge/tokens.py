@@ -30,6 +30,8 @@ _IDENTIFIER = re.compile(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)*", re.ASCII)
 _SEPARATORS = re.compile(r"[._-]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _HANGUL_RUN = re.compile(r"[가-힣]+")
+# Words of Latin letters of which one has an accent; they are words, not identifiers.
+_ACCENTED = re.compile(r"[A-Za-z]*[À-ÖØ-öø-ɏ][A-Za-zÀ-ÖØ-öø-ɏ]*")
 # Runs of letters that are neither ASCII nor Hangul: other scripts.
 _OTHER = re.compile(r"[^\W\d_A-Za-z가-힣ㄱ-ㅎㅏ-ㅣ]+")
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
@@ -137,7 +139,11 @@ class Analyzer:
         out: list[str] = []
         latin: list[str] = []
         hangul: list[str] = []
-        for match in _IDENTIFIER.finditer(text):
+        plain = text
+        if not text.isascii() and _ACCENTED.search(text):
+            out.extend(match[0].casefold()[:_MAX_TERM] for match in _ACCENTED.finditer(text))
+            plain = _ACCENTED.sub(" ", text)
+        for match in _IDENTIFIER.finditer(plain):
             out.extend(_identifier(match[0]))
             latin.extend(_latin_sounds(match[0]))
         if not text.isascii():
@@ -148,7 +154,7 @@ class Analyzer:
                         hangul.append(_PARTICLE.sub("", match[0]))
                 else:
                     _morphemic(self._morphemes(text), out, hangul)
-            for match in _OTHER.finditer(text):
+            for match in _OTHER.finditer(plain):
                 word = match[0].casefold()
                 out.extend(_bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],))
         sounds = (hangul_skeleton(word) for word in hangul if len(word) <= _LONGEST_SOUNDED)

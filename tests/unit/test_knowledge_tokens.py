@@ -1,0 +1,76 @@
+"""Terms: morphemes, identifiers, stems, sounds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knowledge.language import language_of, passage_language
+from knowledge.loanwords import hangul_skeleton, latin_skeleton
+from knowledge.tokens import Analyzer, default_analyzer
+
+ANALYZER = default_analyzer()
+
+
+def test_korean_content_morphemes_without_particles_and_endings():
+    terms = ANALYZER.terms("결제 서비스가 주문 서비스를 호출했습니다")
+    assert {"결제", "서비스", "주문", "호출"} <= set(terms)
+    assert not {"가", "를", "습니다", "했"} & set(terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("OrderService", {"orderservice", "order", "servic"}),
+        ("payment-gateway", {"payment-gateway", "payment", "gateway"}),
+        ("retry_max_count", {"retry_max_count", "retri", "max", "count"}),
+        ("order.created.v1", {"order.created.v1", "order", "creat", "v1"}),
+        ("HTTPServer2", {"httpserver2", "http", "server2"}),
+        ("the services of running", {"servic", "run"}),
+        ("k8s e5", {"k8s", "e5"}),
+        ("결제payment서비스", {"payment"}),
+        ("Übergröße 支付服务", {"übergrösse", "支付", "付服", "服务"}),
+    ],
+)
+def test_identifiers_whole_and_in_parts(text, terms):
+    assert terms <= set(ANALYZER.terms(text))
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_terms_and_the_length_counts_no_sounds(text):
+    terms, length = ANALYZER.passage("", text)
+    assert length == len(ANALYZER.terms(text)) <= sum(terms.values())
+
+
+def test_a_heading_counts_twice():
+    assert ANALYZER.passage("ledger", "ledger")[1] == 3
+
+
+@pytest.mark.parametrize(
+    ("korean", "english"),
+    [("디플로이먼트", "deployment"), ("쿠버네티스", "kubernetes"), ("컨테이너", "container"), ("클러스터", "cluster"), ("인그레스", "ingress"), ("시크릿", "secret"),
+     ("카프카", "kafka"), ("컨트롤러", "controller"), ("체크아웃", "checkout"), ("토폴로지", "topology"), ("오퍼레이터", "operator"), ("롤백", "rollback"), ("프론트엔드", "frontend")],
+)
+def test_loanwords_have_one_skeleton(korean, english):
+    assert hangul_skeleton(korean) == latin_skeleton(english) != ""
+    _, sounds = ANALYZER.question(f"{korean}를 쓴다")
+    assert set(sounds) & {term for term in ("\x01e" + latin_skeleton(english),)}
+
+
+@pytest.mark.parametrize("word", ["노드", "node", "팟", "a", ""])
+def test_short_words_have_none(word):
+    assert hangul_skeleton(word) == "" == latin_skeleton(word)
+
+
+def test_without_a_dictionary_hangul_becomes_bigrams():
+    assert set(Analyzer(None).terms("결제서비스")) == {"결제", "제서", "서비", "비스"}
+
+
+def test_language_by_script_and_code_in_the_language_of_its_document():
+    assert [language_of(text) for text in ("결제 service를 호출", "calls the service", "支付服务", "決済サービスです", "123")] == ["ko", "en", "zh", "ja", "en"]
+    code = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: nginx\n"
+    prose = "the service calls the gateway and it is not allowed to call the ledger when the payment has failed " * 3
+    assert passage_language(code, "ko") == "ko"
+    assert passage_language(prose, "ko") == "en"
+    assert passage_language("한국어 문장이다", "en") == "ko"
