@@ -54,5 +54,8 @@ lock: ## Take the newest versions that pyproject.toml allows into requirements.l
 docs: $(STAMP) ## Make the generated reference
 	$(BIN)/python docs/generate.py
 
+screenshots: $(STAMP) ## Take the pictures of docs/pages from a running demo (needs chromium)
+	$(BIN)/python docs/screenshots.py --url http://$(HTTP)
+
 clean: ## Remove the environment, caches and the demo's data
 	rm -rf .venv .nexus-demo artifacts .pytest_cache .mypy_cache .ruff_cache .hypothesis
