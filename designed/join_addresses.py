@@ -24,7 +24,7 @@ _SCHEME_PROTOCOL: Final = {
     "mqtt": "mqtt", "grpc": "grpc", "dns": "grpc", "mariadb": "mysql", "sqlserver": "mssql", "smtp": "smtp",
 }
 # Variables that tell a service its own address, or an address for others to use.
-_OWN: Final = vocabulary("bind listen listener listeners advertised advertise cors origin origins allowed callback redirect issuer audience public self own voters proxy_pass")
+_OWN: Final = vocabulary("bind listen listener listeners advertised advertise cors origin origins allowed callback redirect public self own voters proxy_pass")
 _TELEMETRY_WORDS: Final = vocabulary("otel otlp exporter telemetry tracing traceloop zipkin jaeger opentracing apm newrelic datadog dd sentry pyroscope profiler")
 _UI_PORTS: Final = frozenset({"16686", "3000", "9090", "5601", "8089"})
 _TEST_WORDS: Final = vocabulary("test tests e2e cypress playwright")

@@ -22,6 +22,7 @@ _WRITES: Final = re.compile(r"\b(?:produc(?:er|es|ing)|publish\w+|emit\w*)\b|프
 _READ_VARIABLES: Final = re.compile(r"GROUP_?ID|CONSUMER|SUBSCRI|LISTENER", re.IGNORECASE)
 _WRITE_VARIABLES: Final = re.compile(r"PRODUCER|PUBLISH", re.IGNORECASE)
 _READER_NAMES: Final = vocabulary("worker consumer subscriber listener processor sink indexer queue")
+_TOOLS: Final = vocabulary("ui admin console commander kafdrop akhq kowl exporter init setup initializer migrations topics manager cmak")
 _WRITER_NAMES: Final = vocabulary("producer publisher emitter source ingest collector")
 
 
@@ -31,6 +32,7 @@ def direct(found: Sequence[Found], readings: Mapping[str, Reading]) -> list[Foun
     variables = _variables(readings)
     decided: dict[tuple[str, str], dict[str, str]] = {}
     open_pairs: list[tuple[str, str]] = []
+    found = [_tool(item) for item in found]
     for item in found:
         if not item.access or item.claim.weak:
             continue
@@ -59,6 +61,13 @@ def direct(found: Sequence[Found], readings: Mapping[str, Reading]) -> list[Foun
             )
             result.append(Found(item.path, claim))
     return result
+
+
+def _tool(item: Found) -> Found:
+    """Consoles and set-up jobs look at a broker, but neither publish to nor read a channel of the system."""
+    if item.access and not item.claim.weak and set(words(item.claim.source.name)) & _TOOLS:
+        return Found(item.path, replace(item.claim, weak="an administration tool"), access=True)
+    return item
 
 
 def _directions(

@@ -124,7 +124,8 @@ class Components:
         if "hidden" in style:
             return
         head1, head2 = match.group("head1") or "", match.group("head2") or ""
-        back, forth = "<" in head1, ">" in head2
+        # A socket (`--(`) asks for what a lollipop offers.
+        back, forth = "<" in head1 or head1 == ")", ">" in head2 or head2 == "("
         label = label_of(match.group("text") or "")
         modality = Modality.FORBIDDEN if "x" in (head1, head2) else None
         place = self.lines.place(start, end)

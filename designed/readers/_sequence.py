@@ -30,6 +30,8 @@ class Sequence:
     diagram: Diagram = field(default_factory=Diagram)
     blocks: list[tuple[str, str]] = field(default_factory=list)
     _called: set[tuple[str, str]] = field(default_factory=set)
+    # Who asked a broker for messages: what the broker sends back is the answer.
+    _polled: set[tuple[str, str]] = field(default_factory=set)
 
     def participant(self, ident: str, label: str, place: Place, hint: Role | None = None, within: tuple[str, ...] = (), *, stated: bool = True) -> None:
         """Declare a participant; a message to an unknown name declares it too (`stated` false)."""
@@ -51,10 +53,12 @@ class Sequence:
             return
         if dashed and roles[0] in MESSAGING and _ANSWER.search(text.strip()):
             return
-        if dashed and roles[0] is Role.STORE and answered:
+        if dashed and answered and (roles[0] is Role.STORE or (target, source) in self._polled):
             return
         self._called.add((source, target))
         label = read_label(text)
+        if label.reads and roles[1] in MESSAGING:
+            self._polled.add((source, target))
         modality: Modality | None = None
         if label.modality is Modality.ASSERTED and any(kind in CONDITIONAL_BLOCKS for kind, _ in self.blocks):
             modality = Modality.CONDITIONAL

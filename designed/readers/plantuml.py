@@ -26,6 +26,7 @@ _SILENT: Final = re.compile(
     r"|note\b|hnote\b|rnote\b|end note|legend|mainframe|==|\.\.\.|\|\||ref over|page|set\b|remove\b|restore\b|order\b|center\b|right\b|left\b|\}|\{)",
     re.IGNORECASE,
 )
+_ARROW_NEXT: Final = re.compile(r"[\w\"\[(:]\S*\s+[<o*#x+^}|]{0,2}[-.=~]+\S*\s")
 _COMPONENT: Final = re.compile(
     r"^\s*(?:component|node|package|rectangle|cloud|folder|frame|storage|artifact|interface|agent|card|hexagon|stack|usecase)\b|^\s*\[[^\]\n]+\]|^\s*\(\)|-->?\s*\[",
     re.MULTILINE,
@@ -87,9 +88,11 @@ def draw(lines: BlockLines, part: Part, context: ReadContext, problems: list[Pro
 def _take(reader: Messages | Components, lines: BlockLines, part: Part, problems: list[Problem], path: str) -> None:
     for start, end in statements(lines.text, part):
         statement = lines.text[start:end].strip()
-        if not _SILENT.match(statement) and not reader.take(start, end):
+        # `order --> stock`: a name that is also a keyword.
+        silent = _SILENT.match(statement) and not _ARROW_NEXT.match(statement)
+        if not silent and not reader.take(start, end):
             problems.append(Problem(path, lines.line(start), f"cannot read {statement[:40]!r}"))
-        elif statement.startswith("}"):
+        elif silent and statement.startswith("}"):
             reader.take(start, end)
 
 
