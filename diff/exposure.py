@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from diff import cadence, stats
+from diff import cadence, rhythm, stats
 from diff.families import CALLS, MESSAGING, UNKNOWN, family
-from diff.policy import Policy
 from diff.subject import Subject
 from nexus.model.claim import Modality
 from nexus.model.edge import ObservedEdge
@@ -125,12 +124,23 @@ def _hiding(subject: Subject, world: World) -> list[ObservedEdge]:
 def _bounded(subject: Subject, world: World, service: ServiceHistory, control: float) -> Absence:
     policy = world.policy
     counted = _opportunities(subject, world, service)
+    before = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
+    if before is not None:
+        # What counts as silence begins after the last sighting, and its own rhythm is the better judge of that (kind `ceased`).
+        first = (before.last - world.evidence.history_from).days
+        counted = {offset: count for offset, count in counted.items() if offset > first}
     usable = ~world.gap_mask
     m = sum(count for offset, count in counted.items() if usable >> offset & 1)
     least = policy.opportunities_per_day_min
     closed = usable & ~world.running_bit()
     days = sum(1 for offset, count in counted.items() if count >= least and closed >> offset & 1)
     exposure = Exposure(m, days, round(control, 4), stats.rate_upper(m, control, policy.alpha), stats.active_day_upper(days, policy.alpha))
+    if before is not None:
+        needed_days = stats.silent_days_needed(before.active, before.days, policy.ceased_max)
+        return Absence(
+            "weak", "silent_within_rhythm", f"last seen on {before.last:%Y-%m-%d}; active on {before.active} of {before.days} days before, so {before.silent} silent days are within its rhythm",
+            f"one sighting, or {max(needed_days - before.silent, 1)} more silent days", exposure,
+        )
     declared = cadence.declared(subject.claims)
     if declared is not None:
         return _by_schedule(subject, world, service, control, exposure, declared)
@@ -228,8 +238,3 @@ def rules_out(exposure: Exposure) -> str:
 
 def _none(reason: str, because: str, change: str) -> Absence:
     return Absence("none", reason, because, change, None)
-
-
-def silence_needed(policy: Policy, active: int, days: int) -> int:
-    """Silent days after which a rhythm has ceased."""
-    return stats.silent_days_needed(active, days, policy.ceased_max)

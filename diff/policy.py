@@ -16,45 +16,61 @@ RULES_VERSION = 1
 class Policy:
     """Thresholds of drift.md. Shares are in 0..1, days are UTC days."""
 
-    # Absence (section 3).
+    # Chance of error of every bound (section 3).
     alpha: float = 0.05
-    # At most one call in so many requests is still called absent; 3 times the requests of one look (runs repeat over a rolling window).
+    # Strong absence: a rate per request above this must be ruled out.
     rate_upper_max: float = 1e-3
+    # Times the requests of one look, because runs repeat over a rolling window.
     requests_factor: float = 3.0
+    # Strong absence: a share of active days above this must be ruled out.
     active_day_upper_max: float = 1 / 9
-    # The bound alone is reached with 26 days; the contract asks for 28 (ADR 0020).
+    # Strong absence: covered days at least. The bound alone is reached with 26; the contract asks for 28 (ADR 0020).
     covered_days_min: int = 28
+    # Entry spans of the source that make a day a covered one.
     opportunities_per_day_min: int = 10
+    # Days back to which exposure, rhythm and novelty are counted.
     history_days: int = 90
-    # Below this share of recognisable exits, a target could hide among the unresolved ones.
+    # Share of recognisable exits below which a target could hide among the unresolved ones.
     detection_min: float = 0.5
-    # Chance of missing every firing of a declared schedule that is still called absent.
+    # Chance of missing every firing of a declared schedule, up to which it is still called absent.
     cadence_miss_max: float = 1e-3
-    # Chance that the edge's own rhythm explains its silence, below which it has ceased.
+    # Chance that an edge's own rhythm explains its silence, below which it has ceased.
     ceased_max: float = 1e-3
     # Sampling of the traces where the data do not say it themselves: auto, none, head or tail.
     sampling: str = "auto"
+    # Share of a service's spans with a known probability from which its sampling counts as head sampling.
     sampling_known_min: float = 0.99
-    # Presence (section 4).
+    # Chance of a wrong edge up to which independent sightings are support (section 4).
     chance_max: float = 1e-4
-    # Misresolution rate by how an edge was paired; the largest that applies counts.
+    # Misresolution rate of one sighting that was paired.
     misresolution_paired: float = 1e-3
+    # Misresolution rate of one sighting whose parent was repaired.
     misresolution_inferred: float = 5e-2
+    # Misresolution rate of one sighting known by an attribute only.
     misresolution_named: float = 1e-2
+    # Different hours that support needs.
     hours_min: int = 2
+    # Different traces that support needs.
     traces_min: int = 2
+    # Undocumented edges younger than this many days are emerging.
     emerging_days: int = 7
+    # Share of active days below which an undocumented edge is rare.
     rare_active_share: float = 0.1
-    # Conflicts (section 5).
+    # Lower bound of the share of contacts in another mode, protocol or operation that makes a conflict (section 5).
     other_mode_share: float = 0.95
+    # Hours with activity off a declared schedule that make a conflict.
     off_schedule_hours_min: int = 3
-    # Findings over time (section 6): days (window ends) on which a finding must be there, or be gone.
+    # Window ends (days) on which a finding must be there to be open (section 6).
     open_after: int = 2
+    # Window ends (days) on which a finding must be gone to be resolved.
     resolve_after: int = 2
+    # Days between the end of one name and the beginning of another, up to which a rename is proposed.
     rename_days: int = 7
+    # Likeness of their neighbours (Jaccard) from which a rename is proposed.
     rename_similarity: float = 0.6
-    # What is compared.
+    # Report telemetry and health-check edges, too.
     infrastructure: bool = False
+    # Report a service's calls of itself, too.
     self_calls: bool = False
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from diff import stats
-from diff.world import World
+
+if TYPE_CHECKING:
+    from diff.world import World
 
 
 @dataclass(frozen=True, slots=True)

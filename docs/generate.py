@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import typer.main
 
+from diff.reference import findings_page
 from nexus.cli import build
 from nexus.settings import describe_settings
 from nexus.telemetry import describe_metrics
@@ -58,7 +59,7 @@ def commands() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-PAGES = {"settings.md": settings, "commands.md": commands, "metrics.md": metrics}
+PAGES = {"settings.md": settings, "commands.md": commands, "metrics.md": metrics, "findings.md": findings_page}
 
 if __name__ == "__main__":
     for file, make in PAGES.items():

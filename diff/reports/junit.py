@@ -15,6 +15,7 @@ from diff.reports._words import clean, edge, places
 from nexus.model.finding import Finding, Flag, Severity, State
 from nexus.ports.drift import Report
 
+
 def render(report: Report) -> str:
     """One test suite a flag."""
     root = Element("testsuites", name="nexus diff")

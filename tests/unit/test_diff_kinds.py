@@ -417,3 +417,11 @@ def test_drift_comes_before_what_is_confirmed() -> None:
     found = rows(sim(TrueEdge("a", "d")).evidence(60, KNOWN))
     assert found[0].finding.flag is Flag.OBSERVED_ONLY
     assert found[-1].finding.rank == 0.0
+
+
+def test_what_was_seen_before_the_window_is_never_absent_within_its_rhythm() -> None:
+    docs = [*KNOWN, says("a", "d", line=4)]
+    weekly = sim(TrueEdge("a", "d", schedule=Cadence("weekly", every=7, weekday=0), last_day=55))
+    finding = next(r.finding for r in rows(weekly.evidence(88, docs, window=28)) if r.finding.target.name == "d" and r.finding.source.name == "a")
+    assert (finding.status, finding.reason) == ("absent_weak", "silent_within_rhythm")
+    assert "last seen on 2026-02-23" in finding.summary

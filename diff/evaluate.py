@@ -1,0 +1,179 @@
+"""How often the diff is wrong, against worlds whose truth is known (drift.md section 8.1).
+
+Every scenario runs the real comparison at the end of each day of a year, as a daily schedule would, and counts what it says about
+edges that are alive (a false absence), about dead ones (how long until it is told), and about edges that were there all along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from diff.cadence import Cadence
+from diff.compare import compare
+from diff.policy import Policy
+from diff.renames import renames
+from diff.simulate import EPOCH, Cache, Sim, TrueEdge, says
+from nexus.model.claim import Quantity
+from nexus.model.edge import DesignedEdge
+
+ABSENT = frozenset({"absent_strong", "ceased"})
+SOURCE = "caller"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A family of worlds. `edge(n)` is the documented (or undocumented) edge of world n; `limit` the false absences per edge-year allowed."""
+
+    name: str
+    edge: Callable[[int], TrueEdge]
+    limit: float | None = None
+    documented: bool = True
+    sim: Callable[[Sim], Sim] = lambda s: s
+    schedule: str = ""
+    # Statuses that a documented live edge must have in the end, where it cannot be seen.
+    expected: frozenset[str] = frozenset()
+    requests: int = 1000
+    days: int = 365
+
+
+@dataclass(slots=True)
+class Score:
+    """What happened over the worlds of a scenario. Detection in days after the truth changed."""
+
+    worlds: int = 0
+    edge_years: float = 0.0
+    false_absent: int = 0
+    false_new: int = 0
+    detected: list[int] = field(default_factory=list)
+    missed: int = 0
+    unexpected: int = 0
+    renamed: int = 0
+
+    @property
+    def false_absent_rate(self) -> float:
+        """Live edges that were called dead at least once, per edge-year."""
+        return self.false_absent / self.edge_years if self.edge_years else 0.0
+
+
+def _target(number: int, **more: object) -> TrueEdge:
+    return TrueEdge(SOURCE, f"t{number}", **more)  # type: ignore[arg-type]
+
+
+def scenarios() -> list[Scenario]:
+    """Rates, bursts, weekly and monthly jobs, canaries, outages, renames, head and tail sampling."""
+    return [
+        Scenario("daily edge, 1 in 20 requests", lambda n: _target(n), 0.01),
+        Scenario("daily edge at the threshold, 1 in 1,000", lambda n: _target(n, rate=0.001), 0.01),
+        # Days without a call, and bursts: the design gives no limit, the rhythm's 1e-3 a look does.
+        Scenario("almost daily, 1 in 300 requests", lambda n: _target(n, rate=1 / 300)),
+        Scenario("bursts on one random day in three", lambda n: _target(n, rate=0.05, active_share=1 / 3)),
+        Scenario("weekly edge on a random day, to day 90", lambda n: _target(n, rate=0.02, active_share=1 / 7), 0.05, days=90),
+        Scenario("weekly job on Monday, declared", lambda n: _target(n, schedule=Cadence("every Monday", every=7, weekday=0)), 0.01, schedule="every Monday"),
+        Scenario("monthly job, declared", lambda n: _target(n, schedule=Cadence("monthly", every=30, month_day=1)), 0.01, schedule="first of the month"),
+        Scenario("daily edge, head sampling 10 %", lambda n: _target(n), 0.01, sim=lambda s: replace(s, keep=0.1, sampling="head")),
+        Scenario("nightly job, head sampling 1 %", lambda n: _target(n, schedule=Cadence("nightly")), 0.0, sim=lambda s: replace(s, keep=0.01, sampling="head", requests=dict.fromkeys(s.requests, 100000)),
+                 schedule="every night at 02:00", expected=frozenset({"not_observable", "confirmed"})),
+        Scenario("daily edge, tail sampling", lambda n: _target(n, rate=1e-9), 0.0, sim=lambda s: replace(s, sampling="tail"), expected=frozenset({"not_observable"})),
+        Scenario("daily edge, telemetry out for 40 days", lambda n: _target(n), 0.01, sim=lambda s: replace(s, outages=frozenset(range(100, 140)))),
+        Scenario("never called", lambda n: _target(n, rate=0.05, first_day=10_000)),
+        Scenario("stops on day 120 (daily)", lambda n: _target(n, last_day=120), 0.01),
+        Scenario("stops on day 120 (bursts, one day in three)", lambda n: _target(n, active_share=1 / 3, last_day=120)),
+        Scenario("undocumented from day 0", lambda n: _target(n), documented=False),
+        Scenario("undocumented from day 120 (1 in 1,000)", lambda n: _target(n, rate=0.001, first_day=120), documented=False, days=200),
+        Scenario("canary from day 60, one of two versions", lambda n: _target(n, first_day=60, versions=("2",)), documented=False, sim=lambda s: replace(s, versions={SOURCE: ("1", "2")}), days=120),
+        Scenario("renamed on day 120", lambda n: _target(n, last_day=119), days=135),
+    ]
+
+
+def run(scenario: Scenario, worlds: int, policy: Policy, step: int = 1) -> Score:
+    """Play a scenario. `step` looks only every so many days (for a quick test)."""
+    score = Score()
+    # Many edges of one caller share a world: their chances are independent, and the caller's traffic is paid once.
+    for first in range(0, worlds, 25):
+        numbers = range(first, min(first + 25, worlds))
+        _play(scenario, list(numbers), policy, step, score)
+    return score
+
+
+def _play(scenario: Scenario, numbers: list[int], policy: Policy, step: int, score: Score) -> None:
+    edges = [scenario.edge(n) for n in numbers]
+    known = TrueEdge(SOURCE, "steady")
+    renamed = [replace(e, target=f"{e.target}-next", first_day=120, last_day=None) for e in edges] if "renamed" in scenario.name else []
+    callees = {e.target: 200 for e in (*edges, *renamed)}
+    sim = scenario.sim(Sim({SOURCE: scenario.requests, "steady": 500, **callees}, (*edges, *renamed, known), seed=numbers[0]))
+    documents = [says(SOURCE, "steady")]
+    if scenario.documented:
+        documents += [_document(e, scenario.schedule, line) for line, e in enumerate(edges, 2)]
+    cache = Cache(sim)
+    state = {e.target: _Seen() for e in edges}
+    last: dict[str, str] = {}
+    for until in range(1, scenario.days + 1, step):
+        made = compare(sim.evidence(until, documents, cache=cache), policy)
+        last = {r.finding.target.name: r.finding.status for r in made.rows if r.finding.source.name == SOURCE and not r.hidden}
+        for edge in edges:
+            state[edge.target].note(edge, last.get(edge.target, ""), until, step)
+    score.worlds += len(edges)
+    if renamed:
+        score.renamed += len({r.old for r in renames(made.world)} & {e.target for e in edges})
+    for edge in edges:
+        _settle(scenario, edge, state[edge.target], last.get(edge.target, ""), score)
+
+
+def _document(edge: TrueEdge, schedule: str, line: int) -> DesignedEdge:
+    return says(SOURCE, edge.target, line=line, quantities=(Quantity("schedule", text=schedule),) if schedule else ())
+
+
+@dataclass(slots=True)
+class _Seen:
+    false_absent: bool = False
+    first_new: int | None = None
+    first_gone: int | None = None
+    alive_days: int = 0
+
+    def note(self, edge: TrueEdge, status: str, until: int, step: int) -> None:
+        alive = edge.first_day < until and (edge.last_day is None or until - 1 <= edge.last_day)
+        if alive and edge.first_day < 10_000:  # later: never
+            self.alive_days += step
+            self.false_absent |= status in ABSENT
+        if status in ABSENT and not alive and self.first_gone is None:
+            self.first_gone = until
+        if status in ("provisional", "emerging", "rare", "robust", "external") and self.first_new is None and status != "provisional":
+            self.first_new = until
+
+
+def _settle(scenario: Scenario, edge: TrueEdge, seen: _Seen, last: str, score: Score) -> None:
+    score.edge_years += seen.alive_days / 365
+    score.false_absent += int(seen.false_absent)
+    if scenario.documented:
+        score.false_new += int(seen.first_new is not None)
+        if edge.last_day is not None or edge.first_day >= 10_000:
+            since = 0 if edge.last_day is None else edge.last_day + 1
+            if seen.first_gone is None:
+                score.missed += 1
+            else:
+                score.detected.append(seen.first_gone - since)
+    elif seen.first_new is None:
+        score.missed += 1
+    else:
+        score.detected.append(seen.first_new - edge.first_day)
+    if scenario.expected and last not in scenario.expected:
+        score.unexpected += 1
+
+
+def table(scores: Iterator[tuple[Scenario, Score]]) -> Iterator[str]:
+    """Lines of the table, as they become known."""
+    yield f"{'scenario':48} {'edges':>6} {'years':>7} {'false absent':>14} {'limit':>7} {'false new':>9} {'told after (median, worst)':>27} {'missed':>6} {'unexpected':>10}"
+    for scenario, score in scores:
+        days = sorted(score.detected)
+        told = f"{days[len(days) // 2]} d, {days[-1]} d" if days else "-"
+        rate = f"{score.false_absent_rate:.2%}/yr" if score.edge_years else "-"
+        limit = f"{scenario.limit:.0%}" if scenario.limit is not None else "-"
+        more = f"  renames proposed {score.renamed}" if score.renamed else ""
+        yield f"{scenario.name:48} {score.worlds:6} {score.edge_years:7.1f} {rate:>14} {limit:>7} {score.false_new:9} {told:>27} {score.missed:6} {score.unexpected:10}{more}"
+
+
+def span(days: int) -> str:
+    """The simulated range, for the heading."""
+    return f"{EPOCH.isoformat()} to {(EPOCH + timedelta(days=days)).isoformat()}"
