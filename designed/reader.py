@@ -207,11 +207,16 @@ class Format:
     order: int = 20
 
     def read(self, text: SourceText, context: ReadContext) -> Reading:
-        """`reading`, with an unexpected fault turned into a problem of the whole document."""
+        """`reading`, with an unexpected fault turned into a problem of the whole document, and without what has no quote."""
         try:
-            return self.reading(text, context)
+            found = self.reading(text, context)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
             return Reading(problems=(Problem(context.path or text.path, 0, f"{self.name} reader failed: {type(fault).__name__}: {fault}"),))
+        # What cannot be quoted (an empty value of a cut-off document) is not said.
+        return Reading(
+            tuple(claim for claim in found.claims if claim.place.quote), tuple(entity for entity in found.entities if entity.place.quote),
+            tuple(fact for fact in found.facts if fact.place.quote), found.problems,
+        )
 
 
 def pick(readers: Mapping[str, Reader], text: SourceText) -> Reader | None:

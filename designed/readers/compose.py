@@ -114,7 +114,8 @@ def _environment(service: yaml.Node) -> list[tuple[str, str, tuple[int, int]]]:
     found = []
     for item in items(node):
         variable, equals, value = scalar(item).partition("=")
-        found.append((variable.strip(), value if equals else "", span(item)))
+        if variable.strip():
+            found.append((variable.strip(), value if equals else "", span(item)))
     found += [(variable, scalar(value), span(key, value if scalar(value) else key)) for variable, key, value in pairs(node)]
     return found
 

@@ -38,7 +38,7 @@ def check(body: str, reading: Reading, path: str) -> None:
         assert all(is_verbatim(body, claim.place) for claim in claims)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_reader_survives_damage_and_quotes_verbatim(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(INPUTS))
