@@ -9,7 +9,6 @@ from answer import graph
 from answer.names import find, similar
 from answer.sources import GraphSource, Ports
 from nexus.errors import BadQuestion, NotFound
-from nexus.model.document import Classification
 from nexus.model.entity import Entity
 from nexus.model.finding import Finding
 from nexus.model.window import TimeRange
@@ -43,10 +42,15 @@ class GraphService:
             findings = source.findings((a, b)) if used else []
             return PathResult(a, b, tuple(routes), self._evidence(((e, 0) for e in used.values()), source, findings), cut)
 
-    def suggest(self, tenant: str, prefix: str, limit: int = 10) -> list[Entity]:
+    def suggest(self, request: GraphRequest, limit: int = 10) -> list[Entity]:
         """Names that begin with, contain or resemble the text."""
-        request = GraphRequest(tenant, Classification.PUBLIC, prefix)
-        return similar(self._source(request).registry, prefix, limit)
+        with self._snapshot():
+            source = self._source(request)
+            found = similar(source.registry, request.source, limit)
+            if len(found) < limit:
+                source.widen()
+                found = similar(source.registry, request.source, limit)
+            return found
 
     def _source(self, request: GraphRequest) -> GraphSource:
         return GraphSource(

@@ -24,7 +24,7 @@ async def nexus_suggest(
 ) -> SuggestResult:
     """Services, databases and topics whose name or alias begins with, contains or resembles the text. Use it where another tool says that a name is unknown or ambiguous."""
     del tenant
-    body = await backend(ctx).get(ctx, "/entities/suggest", {"text": query, "limit": limit})
+    body = await backend(ctx).get(ctx, "/suggest", {"text": query, "limit": limit})
     return SuggestResult(entities=[entity_row(e) for e in body["entities"]])
 
 

@@ -286,6 +286,6 @@ class GraphReader(Protocol):
         """Shortest ways along which work flows from source to target."""
         ...
 
-    def suggest(self, tenant: str, prefix: str, limit: int = 10) -> list[Entity]:
-        """Entities whose name or alias begins with, contains or resembles the text; best first."""
+    def suggest(self, request: GraphRequest, limit: int = 10) -> list[Entity]:
+        """Entities whose name or alias begins with, contains or resembles `request.source`; best first."""
         ...
