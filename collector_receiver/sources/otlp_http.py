@@ -52,7 +52,7 @@ class OtlpHttpServer:
         self._connections: OrderedDict[Connection, None] = OrderedDict()
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.Task[None] | None = None
-        self._waiting = 0
+        self._stopping = False
 
     async def start(self, listening: socket.socket) -> None:
         """Accept connections on a bound socket."""
@@ -64,6 +64,9 @@ class OtlpHttpServer:
         """Accept no more, answer what is there."""
         if self._server is not None:
             self._server.close()
+        # What the kernel has accepted already reaches us in the next turns of the loop, and must not be left open without an answer.
+        self._stopping = True
+        await asyncio.sleep(0.05)
         until = time.monotonic() + grace.total_seconds()
         for connection in list(self._connections):
             if not connection.receiving:
@@ -72,6 +75,7 @@ class OtlpHttpServer:
             await asyncio.sleep(0.02)
         for connection in list(self._connections):
             connection.abort()
+        await asyncio.sleep(0)
         if self._sweeper is not None:
             self._sweeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -88,6 +92,9 @@ class OtlpHttpServer:
 
     def opened(self, connection: Connection) -> None:
         """Make room by closing the oldest connection that neither sends a body nor waits for an answer; where there is none, the new one goes."""
+        if self._stopping:
+            connection.abort()
+            return
         self._connections[connection] = None
         telemetry.OTLP_CONNECTIONS.set(len(self._connections))
         if len(self._connections) <= self._options.max_connections:

@@ -91,10 +91,11 @@ class Served:
 
 
 def serve(root: Path, find: Any = None, **changes: Any) -> Served:
-    """Start a receiver. `changes` replace parts of its options: `grpc_*`, `http_*` and `intake_*` fields, or fields of ReceiverOptions."""
+    """Start a receiver, OTLP/HTTP on `port` (0 = any). `changes` replace parts of its options: `grpc_*`, `http_*` and `intake_*` fields, or fields of ReceiverOptions."""
     grpc = GrpcOptions("127.0.0.1:0")
     http = HttpOptions()
     options = ReceiverOptions(grpc, http)
+    port = changes.pop("port", 0)
     limit = changes.pop("max_request_bytes", None)
     if limit is not None:
         changes |= {"grpc_max_request_bytes": limit, "http_max_request_bytes": limit, "intake_max_request_bytes": limit}
@@ -104,7 +105,8 @@ def serve(root: Path, find: Any = None, **changes: Any) -> Served:
     options = replace(options, **changes)
     log = Faulty(LocalSpanLogWriter(root, Now()))
     listening = socket.socket()
-    listening.bind((options.grpc.address.rpartition(":")[0], 0))
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("127.0.0.1", port))
     loop = asyncio.new_event_loop()
     started: Future[Receiver] = Future()
 
