@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 # Of the letters; Korean engineering text is full of English names.
 _KOREAN_SHARE = 0.12
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SCRIPTS = (("ko", re.compile(r"[가-힣ᄀ-ᇿㄱ-ㅣ]+")), ("ja", re.compile(r"[぀-ヿ]+")), ("zh", re.compile(r"[一-鿿]+")))
 
 
 def language_of(text: str) -> str:
     """`ko`, `ja`, `zh` or `en` (which stands for every Latin text, and for text without letters)."""
-    hangul = kana = han = letters = 0
-    for character in text:
-        if character.isalpha():
-            letters += 1
-            if "가" <= character <= "힣" or "ᄀ" <= character <= "ᇿ" or "ㄱ" <= character <= "ㅣ":
-                hangul += 1
-            elif "぀" <= character <= "ヿ":
-                kana += 1
-            elif "一" <= character <= "鿿":
-                han += 1
-    if letters and hangul >= letters * _KOREAN_SHARE:
-        return "ko"
-    if letters and kana >= letters * _KOREAN_SHARE:
-        return "ja"
-    if letters and han >= letters * _KOREAN_SHARE:
-        return "zh"
+    if text.isascii():
+        return "en"
+    letters = sum(map(len, _LETTERS.findall(text)))
+    for language, script in _SCRIPTS:
+        found = sum(map(len, script.findall(text)))
+        if found and found >= letters * _KOREAN_SHARE:
+            return language
     return "en"
 
 

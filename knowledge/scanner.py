@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from knowledge.detectors._shape import Detector
 
 # Characters that are invisible and break a number in two.
 _INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
+# What folding changes: those, full-width characters, the wide space, digits of other scripts.
+_FOLDABLE = re.compile(r"[\u200b\u200c\u200d\u2060\ufeff\u00ad\uff01-\uff5e\u3000]|(?![0-9])\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +32,8 @@ def folded(text: str) -> tuple[str, list[int] | None]:
 
     The offsets are None where nothing changed, which is the common case.
     """
-    if text.isascii() or not any(character in _INVISIBLE or "\uff01" <= character <= "\uff5e" or character == "\u3000" for character in text):
-        # Other scripts' digits are rare enough to be looked for only where they occur.
-        if text.isascii() or not any(character.isdigit() and not "0" <= character <= "9" for character in text):
-            return text, None
+    if text.isascii() or not _FOLDABLE.search(text):
+        return text, None
     out: list[str] = []
     offsets: list[int] = []
     for place, character in enumerate(text):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -40,7 +40,7 @@ _STOP = frozenset(
 )
 _MAX_TERM = 64
 
-Morphemes = Callable[[str], Iterator[tuple[int, int, str, str]]]
+Morphemes = Callable[[str], Iterable[tuple[int, int, str, str]]]
 
 
 def mecab_morphemes() -> Morphemes:
@@ -50,13 +50,12 @@ def mecab_morphemes() -> Morphemes:
 
     tagger = MeCab()._tagger  # noqa: SLF001  # the public way makes three objects a morpheme: half the time of an ingest
 
-    def parse(text: str) -> Iterator[tuple[int, int, str, str]]:
+    def parse(text: str) -> list[tuple[int, int, str, str]]:
         lattice = _mecab.Lattice()
         lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
         lattice.set_sentence(text)
         tagger.parse(lattice)
-        for (start, end), node in lattice:
-            yield start, end, node.surface, node.feature
+        return [(start, end, text[start:end], node.feature) for (start, end), node in lattice]
 
     return parse
 
@@ -181,29 +180,26 @@ class Analyzer:
         return found.terms, (*(_LATIN + sound for sound in found.hangul), *(_KOREAN + sound for sound in found.latin))
 
 
-def _morphemic(morphemes: Iterator[tuple[int, int, str, str]], out: list[str], hangul: list[str]) -> None:
+def _morphemic(morphemes: Iterable[tuple[int, int, str, str]], out: list[str], hangul: list[str]) -> None:
     """Content morphemes into `out`; whole words, without the particles behind them, into `hangul`."""
-    word: list[tuple[str, str]] = []
-    last = -1
-
-    def close() -> None:
-        while word and word[-1][1].startswith("J"):
-            word.pop()
-        if word:
-            hangul.append("".join(surface for surface, _ in word))
-        word.clear()
-
+    word = ""
+    # The length of `word` without its particles, and where it ends in the text.
+    kept, last = 0, -1
     for start, end, surface, feature in morphemes:
         if surface.isascii():
-            close()
             continue
         out.extend(_content(surface, feature))
-        if start != last or not _HANGUL_RUN.fullmatch(surface):
-            close()
+        if start != last:
+            if kept:
+                hangul.append(word[:kept])
+            word, kept = "", 0
         if _HANGUL_RUN.fullmatch(surface):
-            word.append((surface, feature))
-        last = end
-    close()
+            word += surface
+            if feature[0] != "J":
+                kept = len(word)
+            last = end
+    if kept:
+        hangul.append(word[:kept])
 
 
 @lru_cache(maxsize=500_000)

@@ -32,6 +32,7 @@ ROUTES = frozenset({"auto", "hybrid_only", "keyword_only", "vector_only", "hybri
 MAX_TERMS = 64
 MAX_QUERY = 4000
 SUPPORT_DEPTH = 50
+LONGEST_LIST = 50
 OWN_LIST_SHARE = 0.05
 
 
@@ -111,8 +112,7 @@ class HybridRetriever:
                 words, ideal = self._words(connection, reader, terms, fetched)
             best_bm25 = max((match.score for match in words), default=None)
             best_cosine = max((match.score for found in near.values() for match in found), default=None)
-            words, near = words[:depth], {language: found[:depth] for language, found in near.items()}
-            fused = self._fused(words, list(near.values()))
+            words, near, fused = self._shortened(words, near, depth, request.top_k)
             rows = {row.rid: row for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=[rid for rid, _ in fused])}
             fused = [(rid, score) for rid, score in fused if rid in rows]
             top = capped([rid for rid, _ in fused], {rid: row.document for rid, row in rows.items()}, request.per_document, request.top_k)
@@ -178,6 +178,17 @@ class HybridRetriever:
             # Cosines of one model lie close together: what counts is how far a passage is above the end of the list.
             out[group[0]] = supported(found, floor=min((match.score for match in found), default=0.0))
         return out
+
+    def _shortened(
+        self, words: list[Match], near: dict[str, list[Match]], depth: int, count: int
+    ) -> tuple[list[Match], dict[str, list[Match]], list[tuple[str, float]]]:
+        """The lists as they are fused. Below rank 50 two poor ranks would beat one good one, so deeper lists are used only where there are too few results."""
+        for longest in (min(depth, max(self._options.candidates, LONGEST_LIST)), depth):
+            short, shorter = words[:longest], {language: found[:longest] for language, found in near.items()}
+            fused = self._fused(short, list(shorter.values()))
+            if len(fused) >= count:
+                break
+        return short, shorter, fused
 
     def _fused(self, words: list[Match], near: list[list[Match]]) -> list[tuple[str, float]]:
         lists = [found for found in (words, *near) if found]
