@@ -34,6 +34,48 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
+##@ Measure (figures and ratios; nothing is asserted)
+.PHONY: bench-receive bench-aggregate bench-history bench-tempo bench-designed bench-diff bench-search bench-pages
+bench-receive: $(STAMP) ## Acknowledged durable spans a second, CPU, latency, memory
+	$(BIN)/python bench/receive.py
+
+bench-aggregate: $(STAMP) ## Spans a second through the whole path, at 1x, 3x and 10x
+	$(BIN)/python bench/aggregate.py
+
+bench-history: $(STAMP) ## Reading edges out of a long history
+	$(BIN)/python bench/history.py
+
+bench-tempo: $(STAMP) ## Traces a second from a Tempo, requests a trace, memory
+	$(BIN)/python bench/tempo.py
+
+bench-designed: $(STAMP) ## Documents to designed edges, first and second run
+	$(BIN)/python bench/designed_speed.py
+
+bench-diff: $(STAMP) ## Fifty thousand designed against fifty thousand observed edges
+	$(BIN)/python bench/diff_speed.py
+
+bench-search: $(STAMP) ## Search and ingest
+	$(BIN)/python bench/search_speed.py
+
+bench-pages: $(STAMP) ## When the pages can be used (needs chromium and a running `make demo`)
+	$(BIN)/python bench/pages.py --url http://$(HTTP)
+
+.PHONY: eval-designed eval-drift eval-search eval-answers eval-scanner
+eval-designed: $(STAMP) ## Precision and recall of claims on labelled documents (SHARED_DIR)
+	$(BIN)/python bench/eval_designed.py
+
+eval-drift: $(STAMP) ## False absences, false news and time to detection on a simulator with known truth
+	$(BIN)/python bench/eval_drift.py
+
+eval-search: $(STAMP) ## nDCG and recall on labelled queries (SHARED_DIR)
+	$(BIN)/python bench/eval_search.py
+
+eval-answers: $(STAMP) ## False claims caught, true claims wrongly flagged, abstention, calibration
+	$(BIN)/python bench/eval_answers.py
+
+eval-scanner: $(STAMP) ## Precision and recall of the secret scanner
+	$(BIN)/python bench/eval_scanner.py
+
 ##@ For contributors
 .PHONY: check lint types layers lock docs clean
 check: lint types layers test ## What CI runs: style, types, layers, tests
