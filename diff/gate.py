@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from urllib.parse import unquote
 
 from diff.suppressions import Suppression, unused
 from nexus.errors import BadQuestion
@@ -65,6 +66,18 @@ def threshold(names: Sequence[str], statuses: Iterable[str]) -> Threshold:
         else:
             raise BadQuestion(f"--fail-on {name}: neither a flag (conflict, doc_only, observed_only) nor a severity (low, medium, high), any, none or a finding kind")
     return Threshold(frozenset(flags), severity)
+
+
+def relative(report: Report, prefix: str) -> Report:
+    """The report with document URIs below `prefix` relative to it, so that they mean lines of a checkout."""
+
+    def cut(finding: Finding) -> Finding:
+        if finding.designed is None or not any(c.document.uri.startswith(prefix) for c in finding.designed.claims):
+            return finding
+        claims = tuple(replace(c, document=replace(c.document, uri=unquote(c.document.uri.removeprefix(prefix)) if c.document.uri.startswith(prefix) else c.document.uri)) for c in finding.designed.claims)
+        return replace(finding, designed=replace(finding.designed, claims=claims))
+
+    return replace(report, findings=tuple(map(cut, report.findings))) if prefix else report
 
 
 def annotated(report: Report, suppressions: Sequence[Suppression], baseline: Mapping[str, str] | None, now: datetime) -> Report:

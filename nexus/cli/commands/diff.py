@@ -37,6 +37,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     run: Annotated[str, typer.Option(help="Show this stored run.", show_default=False)] = "",
     clearance: Annotated[str, typer.Option(help="See what this clearance sees (on the database; a server goes by the token).")] = "INTERNAL",
     tenant: Annotated[str, typer.Option(help="Tenant (on the database).")] = "default",
+    root: Annotated[str | None, typer.Option(help="Prefix of document URIs to take off in the report (default: the present folder).", show_default=False)] = None,
     data: Data = None,
 ) -> None:
     """Compare documents with traces and print what differs. Exit 0 no drift, 1 drift, 2 could not run, 3 undecided (if asked).
@@ -47,7 +48,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     from diff.baseline import parse_baseline, shrunk
     from diff.baseline import write_baseline as baseline_text
     from diff.compare import kinds
-    from diff.gate import annotated, judge, threshold
+    from diff.gate import annotated, judge, relative, threshold
     from diff.suppressions import parse_suppressions
     from nexus.cli.drift_source import source
     from nexus.model.document import Classification
@@ -83,7 +84,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     if write_baseline and baseline is not None:
         baseline.write_text(baseline_text(report.findings), encoding="utf-8")
         known = parse_baseline(_read(baseline), str(baseline))
-    report = annotated(report, quiet, known, now)
+    report = annotated(relative(report, root if root is not None else f"{Path.cwd().as_uri()}/"), quiet, known, now)
     verdict = judge(report, limit_on, fail_on_undecided=fail_on_undecided, suppressions=quiet, baseline=known, now=now)
     if update_baseline and baseline is not None and known is not None:
         text, gone = shrunk(_read(baseline), str(baseline), report.findings)
