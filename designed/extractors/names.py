@@ -25,6 +25,8 @@ _LANGUAGES = frozenset(
     "express nextjs next.js docker kubernetes helm terraform linux".split()
 )
 _CODE_EVENT = re.compile(r"[A-Za-z가-힣][\w가-힣.*:-]{1,80}")
+# Where a text can bring a name itself.
+BRINGS = re.compile(r"이벤트|토픽|메시지|메세지|[a-z][A-Z]|[a-z][._][a-z]|->|→|\bAPI\b")
 _FILE = re.compile(r"\.(?:md|ya?ml|json|py|js|ts|go|java|kt|sh|rs|rb|php|cs|cpp|c|h|txt|proto|html|css|xml|toml|ini|env|sql|conf|cfg|lock|properties|gradle|jar|com|org|io|net|dev|local|exe|dll|so)$", re.I)
 
 
@@ -77,6 +79,10 @@ class Names:
     def _add(self, spelling: str) -> None:
         self._spellings.append(spelling)
         self._index.add(spelling, len(self._spellings) - 1)
+
+    def maybe(self, text: str) -> bool:
+        """Whether a text can hold a name at all."""
+        return self._index.maybe(text)
 
     def find(self, flat: Flat, start: int = 0, end: int | None = None, *, doubtful: bool = False) -> list[Name]:
         """Names in [start, end), in order; the same thing twice in a row ("Frontend Proxy (Envoy)") is one.

@@ -14,7 +14,7 @@ from designed.extractors.flat import Flat, flatten, sentences
 from designed.extractors.flows import ARROW, FENCES, SETTINGS, arrow_statements, setting_statements
 from designed.extractors.lists import list_statements
 from designed.extractors.modality import heading_modality
-from designed.extractors.names import Name, Names, brought, names_of
+from designed.extractors.names import BRINGS, Name, Names, brought, names_of
 from designed.extractors.prose_en import HINT, english_statements, operation, protocol
 from designed.extractors.prose_ko import KO_HINT, korean_protocol, korean_statements
 from designed.extractors.quantities import quantities
@@ -90,7 +90,11 @@ def _broker(headings: tuple[str, ...]) -> str:
 
 def _text(document: Document, block: Block, names: Names, context: Context) -> Iterator[RawClaim]:
     source = document.text
-    hangul = HANGUL_WORD.search(source, block.start, block.end) is not None
+    raw = source[block.start : block.end]
+    # Most text speaks of no component: a claim needs a name, or one that it brings itself in a code span or as an event.
+    if not names.maybe(raw) and "`" not in raw and BRINGS.search(raw) is None:
+        return
+    hangul = HANGUL_WORD.search(raw) is not None
     arrows = ARROW.search(source, block.start, block.end) is not None
     if not arrows and HINT.search(source, block.start, block.end) is None and not (hangul and KO_HINT.search(source, block.start, block.end)):
         return

@@ -44,6 +44,8 @@ def english_statements(flat: Flat, start: int, end: int, names: Sequence[Name], 
     inside = [n for n in names if start <= n.start < end]
     if _MESSAGING.search(text):
         inside = sorted([*inside, *brought(flat, start, end, inside)], key=lambda n: n.start)
+    if not inside:
+        return [], None
     parts = items(flat.text, start, end, inside, flat.code)
     made: list[Statement] = []
     found = predicates(parts)

@@ -40,6 +40,8 @@ def korean_statements(flat: Flat, start: int, end: int, names: Sequence[Name], c
     if _MESSAGING.search(text):
         own = [n for n in brought(flat, start, end, inside) if _is_topic(flat, n)]
         inside = sorted([*inside, *own], key=lambda n: n.start)
+    if not inside and "이벤트" not in text and "토픽" not in text:
+        return [], None
     verbs = parse(flat.text, start, end, inside)
     brokers = [n for n in inside if n.topic and n.product]
     if not brokers and context.broker:

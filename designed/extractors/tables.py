@@ -51,8 +51,10 @@ def table_statements(document: Document, block: Block, names: Names, context: Co
         return
     heads = tuple(flatten(document.text, c.start, c.end).text.strip(" *_`") for c in block.rows[0])
     columns = _columns(heads)
+    # Where a column or key gives a relation, its entries may be names that nothing else knows.
+    relational = columns.roles or columns.source is not None or columns.topic is not None or columns.service is not None or len(heads) == 2
     for row in block.rows[1:]:
-        if len(row) < 2:
+        if len(row) < 2 or not (relational or names.maybe(document.text[row[0].start : row[-1].end])):
             continue
         flat = flatten(document.text, row[0].start, row[-1].end)
         spans = _spans(flat, row)

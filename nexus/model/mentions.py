@@ -104,6 +104,14 @@ class NameIndex:
         for joined in self._hangul.values():
             joined.sort(key=lambda entry: (-len(entry[0]), entry[1]))
 
+    def maybe(self, text: str) -> bool:
+        """Whether a text can hold a name at all: a cheap look before `find`."""
+        firsts = self._sequences
+        for word in _TOKEN.findall(text):
+            if word.casefold() in firsts or (word[0] in self._hangul and HANGUL.match(word)):
+                return True
+        return False
+
     def find(self, text: str, code: Callable[[int], bool] | None = None) -> list[Found]:
         """Names in a text, in order, without overlaps. `code(offset)` says whether an offset lies in a code span or link text."""
         found: list[Found] = []
