@@ -103,7 +103,7 @@ def build(database: Database, tenant: str, chunks: list[Chunk], known: dict[str,
                 terms, length = analyzer.passage(part.heading, part.body)
                 passages.append(NewPassage(
                     part.id, ordinal, (), (1, 1), "", part.text, Classification.INTERNAL, passage_language(part.body, language),
-                    sha256(part.text.encode()).hexdigest(), False, terms, length,
+                    sha256(part.text.encode()).hexdigest(), quarantined=False, terms=terms, length=length,
                 ))
             for segment in replace_passages(connection, tenant, page, "default", passages, served=True):
                 add_vectors(connection, tenant, generation.name, segment.id, [(n, p.language, known[p.content_hash]) for n, p in segment.passages])

@@ -86,11 +86,11 @@ def fill(database: Database, count: int, topics: Topics, generation) -> float:
         language = "ko" if number % 2 else "en"
         rid = f"d{number:07}"
         passages = []
+        level = tuple(Classification)[coin.choice((0, 1, 1, 1, 2))]
         for ordinal in range(PER_DOCUMENT):
             text = words(coin, pools[language], 500)
             terms, length = analyzer.passage(f"Document {number}", text)
-            level = tuple(Classification)[coin.choice((0, 1, 1, 1, 2))] if ordinal == 0 else level
-            passages.append(NewPassage(f"{rid}-{ordinal}", ordinal, (), (1, 1), "", text, level, language, f"{rid}-{ordinal}", False, terms, length))
+            passages.append(NewPassage(f"{rid}-{ordinal}", ordinal, (), (1, 1), "", text, level, language, f"{rid}-{ordinal}", quarantined=False, terms=terms, length=length))
         vectors = topics.passages([passage.text for passage in passages])
         with database.connection() as connection:
             row = DocumentRow(rid, "default", rid, rid, ".md", f"Document {number}", "document", "", "", level.value, "authored", "active", None, None, now, len(passages), {})

@@ -13,17 +13,18 @@ from functools import lru_cache
 SHORTEST = 3
 # Sounds by class: what Hangul cannot tell apart, or transcribes either way.
 _INITIAL = ("K", "K", "N", "T", "T", "L", "M", "P", "P", "S", "S", "", "C", "C", "C", "K", "T", "P", "H")
-_FINAL = ("", "K", "K", "K", "N", "N", "N", "T", "L", "L", "L", "L", "L", "L", "L", "L", "M", "P", "P", "T", "T", "N", "C", "C", "K", "T", "P", "")
-_Y_OR_W = frozenset("yw")
+_FINAL = (
+    "", "K", "K", "K", "N", "N", "N", "T", "L", "L", "L", "L", "L", "L", "L", "L", "M", "P", "P", "T", "T", "N", "C", "C", "K", "T", "P", "",
+)
 _LETTERS = (
     ("tion", "CN"), ("sion", "CN"), ("tch", "C"), ("dge", "C"), ("sch", "SK"), ("ch", "C"), ("ck", "K"), ("sh", "S"), ("ph", "P"), ("th", "S"), ("gh", ""), ("wr", "L"),
-    ("kn", "N"), ("ngr", "NKL"), ("ngl", "NKL"), ("nga", "NK"), ("ngu", "NK"), ("ngo", "NK"), ("ng", "N"), ("qu", "K"), ("x", "KS"), ("ce", "S"), ("ci", "S"), ("cy", "S"), ("ge", "C"), ("gi", "C"), ("gy", "C"), ("c", "K"), ("k", "K"),
+    ("kn", "N"), ("ngr", "NKL"), ("ngl", "NKL"), ("nga", "NK"), ("ngu", "NK"), ("ngo", "NK"), ("ng", "N"), ("qu", "K"),
+    ("x", "KS"), ("ce", "S"), ("ci", "S"), ("cy", "S"), ("ge", "C"), ("gi", "C"), ("gy", "C"), ("c", "K"), ("k", "K"),
     ("q", "K"), ("g", "K"), ("d", "T"), ("t", "T"), ("b", "P"), ("p", "P"), ("f", "P"), ("v", "P"), ("l", "L"), ("m", "M"), ("n", "N"), ("s", "S"),
     ("z", "C"), ("j", "C"), ("h", "H"),
 )
 _VOWELS = frozenset("aeiouy")
 _REPEATED = re.compile(r"(.)\1+")
-_HANGUL = re.compile(r"[가-힣]{2,12}")
 
 
 @lru_cache(maxsize=100_000)
@@ -56,7 +57,7 @@ def latin_skeleton(word: str) -> str:
             if word.startswith(letters, at):
                 out.append(sound)
                 # The vowel that made a c or g soft is read again for what follows.
-                at += len(letters) - (1 if letters[-1] in _VOWELS and letters not in {"qu"} else 0)
+                at += len(letters) - (1 if letters[-1] in _VOWELS and letters != "qu" else 0)
                 break
         else:
             at += 1

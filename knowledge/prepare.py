@@ -208,7 +208,7 @@ def _masked(text: str, secrets: Sequence[Secret]) -> str:
 def _revision(text: str, level: Classification, passages: Sequence[NewPassage]) -> str:
     levels = ",".join(f"{p.ordinal}:{p.level.rank}" for p in passages if p.level is not level)
     quarantined = ",".join(str(p.ordinal) for p in passages if p.quarantined)
-    return hashlib.sha256("\x1f".join((text, level.value, levels, quarantined)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(f"{text}\x1f{level.value}\x1f{levels}\x1f{quarantined}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:

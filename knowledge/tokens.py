@@ -35,9 +35,13 @@ _ACCENTED = re.compile(r"[A-Za-z]*[À-ÖØ-öø-ɏ][A-Za-zÀ-ÖØ-öø-ɏ]*")
 # Runs of letters that are neither ASCII nor Hangul: other scripts.
 _OTHER = re.compile(r"[^\W\d_A-Za-z가-힣ㄱ-ㅎㅏ-ㅣ]+")
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
-_STOP = frozenset(
-    ["a", "about", "above", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "down", "during", "each", "few", "for", "from", "further", "had", "has", "have", "having", "he", "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "itself", "just", "me", "more", "most", "my", "no", "nor", "not", "of", "off", "on", "once", "only", "or", "other", "our", "out", "over", "own", "same", "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "why", "will", "with", "would", "you", "your"]
-)
+_STOP_WORDS = """
+a about above after all also an and any are as at be because been before being between both but by can could did do does doing down during each few
+for from further had has have having he her here hers him his how i if in into is it its itself just me more most my no nor not of off on once only or
+other our out over own same she should so some such than that the their them then there these they this those through to too under until up very was
+we were what when where which while who whom why will with would you your
+"""
+_STOP = frozenset(_STOP_WORDS.split())
 _MAX_TERM = 64
 
 Morphemes = Callable[[str], Iterable[tuple[int, int, str, str]]]

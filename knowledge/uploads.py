@@ -60,7 +60,7 @@ def store(root: Path, tenant: str, namespace: str, name: str, data: bytes, max_b
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(scratch, real / target.name)
+        Path(scratch).replace(real / target.name)
     except BaseException:
         Path(scratch).unlink(missing_ok=True)
         raise

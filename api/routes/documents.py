@@ -50,12 +50,14 @@ def _decision(caller: Principal, why: str) -> Decision:
 
 @ROUTER.get("", responses=responses(401, 403, 422, 503))
 def documents(
-    caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None, status: DocumentStatus | None = None, text: Annotated[Text, Query(max_length=200)] = "",
+    caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None,
+    status: DocumentStatus | None = None, text: Annotated[Text, Query(max_length=200)] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100, cursor: Annotated[Text, Query(max_length=100)] = "",
 ) -> dict[str, Any]:
     """Documents as far as the caller may see them, in rid order; `text` occurs in title or path."""
     found = context.services.get(Catalog).documents(
-        caller.tenant, caller.clearance, namespaces_of(caller, namespace), status=status.value if status else "", text=text, after=cursor, limit=limit + 1
+        caller.tenant, caller.clearance, namespaces_of(caller, namespace),
+        status=status.value if status else "", text=text, after=cursor, limit=limit + 1
     )
     return {"documents": found[:limit], "next": found[limit - 1]["rid"] if len(found) > limit else None}
 

@@ -1,4 +1,4 @@
-"""Private key blocks (PEM, OpenSSH, PGP, PuTTY), also cut off or on one line with `\\n`."""
+r"""Private key blocks (PEM, OpenSSH, PGP, PuTTY), also cut off or on one line with `\n`."""
 
 from __future__ import annotations
 

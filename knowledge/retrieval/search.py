@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
@@ -193,8 +193,8 @@ class HybridRetriever:
     def _fused(self, words: list[Match], near: list[list[Match]]) -> list[tuple[str, float]]:
         lists = [found for found in (words, *near) if found]
         if self._options.fusion == "minmax":
-            weights = [0.5 if found is words else 0.5 for found in lists]
-            return minmax([[(match.rid, match.score) for match in found] for found in lists], weights)
+            # Half for the words, half for the vectors: a passage is in one language list only.
+            return minmax([[(match.rid, match.score) for match in found] for found in lists], [0.5] * len(lists))
         return rrf([[match.rid for match in found] for found in lists])
 
     def _hits(

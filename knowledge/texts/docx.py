@@ -50,7 +50,7 @@ def _read(data: bytes) -> Extracted:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > MAX_UNPACKED_BYTES:
-                raise MalformedDocument("too large when unpacked")
+                raise MalformedDocument("too large when unpacked")  # noqa: TRY301
         return Extracted("\n".join(_lines(data)) + "\n")
     except MalformedDocument:
         raise

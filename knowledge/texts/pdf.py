@@ -25,7 +25,7 @@ def _read(data: bytes) -> Extracted:
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise MalformedDocument("encrypted PDF")
+            raise MalformedDocument("encrypted PDF")  # noqa: TRY301
         title = str((reader.metadata.title if reader.metadata is not None else "") or "")
         for number, page in enumerate(reader.pages, 1):
             if number > MAX_PAGES:

@@ -11,9 +11,10 @@ import pytest
 
 from knowledge.detectors._shape import Detector
 from nexus.errors import BadQuestion, Conflict, Forbidden, NotFound
+from nexus.model.document import Classification
 from nexus.ports.documents import IngestRequest
 from nexus.store.documents import active_documents, document_texts, list_quarantine
-from nexus.model.document import Classification
+
 sys.path.insert(0, str(Path(__file__).parent))
 from knowledge_harness import Index, WordEmbedder
 

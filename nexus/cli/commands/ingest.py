@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from nexus.cli.exits import FAILED
 from nexus.cli.options import Data, Json, settings_from
@@ -45,11 +45,12 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     with runtime_beside(settings_from(data)) as runtime, _bar(show=not as_json) as bar:
         roots = [file.resolve() if file.is_dir() else file.resolve().parent for file in files]
         service = document_service(runtime, roots, None if no_wait else WAIT_S)
-        tasks = {}
+        tasks: dict[str, TaskID] = {}
 
         def progress(done: int, total: int, path: str) -> None:
             kind = "vectors" if path.startswith("vectors (") else "documents"
-            tasks.setdefault(kind, bar.add_task(kind, total=total) if kind not in tasks else 0)
+            if kind not in tasks:
+                tasks[kind] = bar.add_task(kind, total=total)
             bar.update(tasks[kind], completed=done, total=total, description=f"{kind} {path[-50:]}" if kind == "documents" else path)
 
         requests = [IngestRequest(file, tenant, namespace, tuple(glob or ()), level, force=force) for file in files]

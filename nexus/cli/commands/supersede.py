@@ -31,7 +31,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     if sum((by is not None, undo, hide, restore)) != 1:
         raise BadQuestion("give exactly one of --by NEW, --undo, --hide, --restore")
     with runtime_beside(settings_from(data)) as runtime:
-        curation = runtime.get(Curation)  # type: ignore[type-abstract]
+        curation = runtime.get(Curation)
         # Whoever may open the database sees everything in it.
         decision = Decision(tenant, who or getpass.getuser(), why, Classification.RESTRICTED)
         rid = curation.find(tenant, decision.clearance, (), document)

@@ -42,10 +42,13 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
                 return
             if result:
                 typer.echo(f"{path}: indexed {result['indexed']}, removed {result['removed']}, failed {result['failed']}")
-            for error in result.get("errors", ()):
-                typer.echo(f"{error['path']}:{error['line']}: {error['error']}", err=True)
+            for problem in result.get("errors", ()):
+                typer.echo(f"{problem['path']}:{problem['line']}: {problem['error']}", err=True)
 
         for root in roots:
             apply(root)
-        service.refresh(tenant)
-        follow(roots, stop, apply, lambda: service.refresh(tenant))
+        def settle() -> None:
+            service.refresh(tenant)
+
+        settle()
+        follow(roots, stop, apply, settle)

@@ -48,7 +48,7 @@ class CurationService:
         return self._curation.history(tenant, document)
 
     def _refresh(self, decision: Decision) -> None:
-        service = self._runtime.get(DocumentControl)  # type: ignore[type-abstract]
+        service = self._runtime.get(DocumentControl)
         assert isinstance(service, DocumentService)
         service.refresh(decision.tenant)
 

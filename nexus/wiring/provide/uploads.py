@@ -24,7 +24,7 @@ class UploadService:
 
     def upload(self, files: list[tuple[str, bytes]], request: IngestRequest) -> dict[str, Any]:
         """Store and ingest."""
-        service = self._runtime.get(DocumentControl)  # type: ignore[type-abstract]
+        service = self._runtime.get(DocumentControl)
         assert isinstance(service, DocumentService)
         known = service.suffixes()
         for name, _ in files:

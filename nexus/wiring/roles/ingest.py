@@ -48,7 +48,7 @@ class IngestRole:
         self._stop.set()
 
     def _service(self) -> DocumentService:
-        service = self._runtime.get(DocumentControl)  # type: ignore[type-abstract]
+        service = self._runtime.get(DocumentControl)
         assert isinstance(service, DocumentService)
         return service
 
@@ -84,8 +84,8 @@ class IngestRole:
         except NexusError as error:
             log.warning("ingest_failed", path=str(path), error=str(error))
             return
-        for error in result.get("errors", ()):
-            log.warning("document_problem", **error)
+        for problem in result.get("errors", ()):
+            log.warning("document_problem", **problem)
 
     def _settle(self) -> None:
         try:
