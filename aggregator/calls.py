@@ -101,7 +101,8 @@ def named_callers(spans: pl.DataFrame, answered: pl.DataFrame) -> pl.DataFrame:
 def from_named(roots: pl.DataFrame) -> pl.DataFrame:
     """Facts of calls that only the callee shows, from a caller that it names."""
     return facts(
-        roots.filter(pl.col("caller").is_not_null()), tenant=pl.col("tenant"), relation=pl.lit(int(Relation.CALLS)), source=pl.col("caller"), source_env=pl.col("named_env"), target=pl.col("label"),
+        roots.filter(pl.col("caller").is_not_null()), tenant=pl.col("tenant"), relation=pl.lit(int(Relation.CALLS)), source=pl.col("caller"), source_env=pl.col("named_env"),
+        target=pl.col("label"),
         target_env=pl.col("env"), infrastructure=pl.col("infrastructure"), at_ns=pl.col("start_ns"), calls=1, handled=1, server_errors=number(pl.col("error")),
         errors=number(pl.col("error")), cancelled=number(pl.col("cancel")), observed=1, clock_suspect=number(pl.col("suspect")), basis="server_only", n_basis=1,
         protocol=pl.col("family").fill_null("unknown"), n_protocol=1, target_version=pl.col("service_version"), instance=pl.lit(""), n_instance=1, p=pl.col("p"),

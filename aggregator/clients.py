@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from aggregator.steps import Role, Rules
@@ -21,6 +22,9 @@ MAX_LAYERS: Final = 64
 SAID: Final = ("method", "rpc_service", "http_method", "path", "host", "address", "peer", "peer_name", "db_system", "db_name")
 FLAGS: Final = ("database", "infrastructure")
 _SPECIFIC: Final = {"graphql": 0, "grpc": 1, "rpc": 2, "http": 5}
+
+
+Flags = npt.NDArray[np.bool_]
 
 
 def with_rank(frame: pl.DataFrame) -> pl.DataFrame:
@@ -58,7 +62,7 @@ def clients(spans: pl.DataFrame, matched: np.ndarray, rules: Rules) -> pl.DataFr
     return infer(_around(table, rows, up), spans, rules)
 
 
-def _counted(rows: np.ndarray, up: np.ndarray, matched: np.ndarray, named: np.ndarray, transport: np.ndarray, call: np.ndarray) -> np.ndarray:
+def _counted(rows: np.ndarray, up: np.ndarray, matched: np.ndarray, named: np.ndarray, transport: np.ndarray, call: np.ndarray) -> Flags:
     matched = matched & call
     counted = call & ~transport
     inner = rows[up[rows] >= 0]
@@ -74,7 +78,8 @@ def _counted(rows: np.ndarray, up: np.ndarray, matched: np.ndarray, named: np.nd
     top = _tops(up)
     nest = np.zeros(len(up), dtype=bool)
     nest[top[candidate]] = True
-    return matched | (free & named & ~below) | (free & ~named & leaf & ~nest[top])
+    chosen: Flags = matched | (free & named & ~below) | (free & ~named & leaf & ~nest[top])
+    return chosen
 
 
 def _tops(up: np.ndarray) -> np.ndarray:
@@ -86,16 +91,17 @@ def _tops(up: np.ndarray) -> np.ndarray:
         at = further
 
 
-def _reach_down(flag: np.ndarray, up: np.ndarray) -> np.ndarray:
+def _reach_down(flag: Flags, up: np.ndarray) -> Flags:
     """Whether any row above has the flag."""
-    jump, found = up.copy(), np.where(up >= 0, flag[up], False)  # noqa: FBT003
+    jump = up.copy()
+    found: Flags = (up >= 0) & flag[up]
     while (jump >= 0).any():
-        found = found | np.where(jump >= 0, found[jump], False)  # noqa: FBT003
+        found = found | ((jump >= 0) & found[jump])
         jump = np.where(jump >= 0, jump[jump], -1)
     return found
 
 
-def _reach_up(flag: np.ndarray, up: np.ndarray) -> np.ndarray:
+def _reach_up(flag: Flags, up: np.ndarray) -> Flags:
     """Whether any row below has the flag."""
     found = np.zeros(len(up), dtype=bool)
     found[up[flag & (up >= 0)]] = True

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
@@ -31,7 +32,13 @@ def concepts(spans: pl.DataFrame, infrastructure: Infrastructure) -> pl.DataFram
     """Spans (with `kind`, `name`, `status`, `status_message`, `attributes`) with the columns of the module's docstring."""
     table = columns(spans)
     table = pl.concat([spans.select("name", "kind", "status", "status_message"), table], how="horizontal")
-    said = table.select("name", "kind", *_request(table), *_peer(table), *_database(table), *_messaging(table), *_outcome(table))
+    # Values repeat: each group of concepts is worked out once a distinct set of values, not once a span.
+    parts = [
+        by_distinct(table, ("name", *_RPC), _rpc(table)), by_distinct(table, _HTTP, _http(table)), by_distinct(table, ("status", "status_message", *_OUTCOME), _outcome(table)),
+        by_distinct(table, _DATABASE, _database(table)), by_distinct(table, _MESSAGING, _messaging(table)),
+        by_distinct(table, _PEER, _peer(table)), *(by_distinct(table, (key,), [_named_host(key).alias(key)]) for key in HOSTS if key in table.columns),
+    ]
+    said = pl.concat([table.select("name", "kind"), *parts], how="horizontal")
     said = said.with_columns(
         host=pl.coalesce(*[_host_name(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
         address=pl.coalesce(*[_host_address(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
@@ -54,7 +61,46 @@ class Infrastructure:
         return rpc | path.is_in(self._paths).fill_null(value=False)
 
 
-def _request(table: pl.DataFrame) -> list[pl.Expr]:
+_RPC: Final = ("rpc.system.name", "rpc.system", "rpc.service", "rpc.method", "graphql.operation.type", "graphql.operation.name", "graphql.document")
+_HTTP: Final = (
+    "http.request.method", "http.method", "http.response.status_code", "http.status_code", "url.full", "http.url", "http.route", "http.target", "url.path",
+    "http.request.resend_count", "http.resend_count", "http.retry_count",
+)
+_PEER: Final = ("service.peer.name", "peer.service", "service.peer.namespace")
+_DATABASE: Final = ("db.system.name", "db.system", "db.namespace", "db.name", "db.redis.database_index")
+_MESSAGING: Final = (
+    "messaging.system", "messaging.destination.template", "messaging.destination.name", "messaging.destination", "messaging.rabbitmq.destination.routing_key",
+    "messaging.rabbitmq.routing_key", "messaging.destination.temporary", "messaging.temp_destination", "messaging.destination.anonymous", "messaging.operation.type",
+    "messaging.operation", "messaging.batch.message_count",
+)
+_OUTCOME: Final = (
+    "rpc.status_code", "rpc.response.status_code", "rpc.grpc.status_code", "http.response.status_code", "http.status_code", "error.type",
+)
+
+
+def by_distinct(table: pl.DataFrame, names: Sequence[str], expressions: list[pl.Expr]) -> pl.DataFrame:
+    """`expressions` over `names` of the table (those it has), evaluated once a distinct combination."""
+    present = [name for name in names if name in table.columns]
+    if not present:
+        return _evaluated(table, expressions)
+    mixed = pl.select(pl.lit(0, pl.UInt64)).to_series()
+    for number, name in enumerate(present):
+        mixed = mixed ^ table[name].hash(number + 1)
+    codes = pl.DataFrame({"mixed": mixed})
+    kinds = codes.with_row_index("at").unique("mixed", keep="any")
+    if kinds.height > table.height // 2:
+        return _evaluated(table, expressions)
+    distinct = _evaluated(table.select(pl.col(present).gather(kinds["at"])), expressions)
+    code = codes.join(kinds.select("mixed").with_row_index("code"), on="mixed", how="left", maintain_order="left")["code"]
+    return distinct.select(pl.all().gather(code))
+
+
+def _evaluated(frame: pl.DataFrame, expressions: list[pl.Expr]) -> pl.DataFrame:
+    # Literals alone would give one row.
+    return frame.with_columns(expressions).select([expression.meta.output_name() for expression in expressions])
+
+
+def _rpc(table: pl.DataFrame) -> list[pl.Expr]:
     system = first(table, "rpc.system.name", "rpc.system").str.to_lowercase()
     stated = first(table, "rpc.method")
     service = first(table, "rpc.service")
@@ -66,18 +112,23 @@ def _request(table: pl.DataFrame) -> list[pl.Expr]:
         .when(service.is_not_null() & stated.is_not_null()).then(service + "/" + full)
         .when(looks.fill_null(value=False)).then(name)
     )
-    url = first(table, "url.full", "http.url")
-    target = pl.coalesce(first(table, "url.path"), first(table, "http.target"), url.str.extract(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*(/[^?#]*)", 1), url.str.extract(r"^(/[^?#]*)", 1))
-    bare = url.str.contains(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+([?#].*)?$")
     return [
         method.alias("method"),
         pl.coalesce(service, method.str.extract(r"^(.+)/[^/]+$", 1)).alias("rpc_service"),
         system.alias("rpc_system"),
+        any_of(table, "graphql.operation.type", "graphql.operation.name", "graphql.document").alias("is_graphql"),
+        (system.is_not_null() | any_of(table, "rpc.service", "rpc.method")).alias("is_rpc"),
+    ]
+
+
+def _http(table: pl.DataFrame) -> list[pl.Expr]:
+    url = first(table, "url.full", "http.url")
+    target = pl.coalesce(first(table, "url.path"), first(table, "http.target"), url.str.extract(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*(/[^?#]*)", 1), url.str.extract(r"^(/[^?#]*)", 1))
+    bare = url.str.contains(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+([?#].*)?$")
+    return [
         first(table, "http.request.method", "http.method").str.to_uppercase().alias("http_method"),
         pl.when(target.is_null() & bare).then(pl.lit("/")).otherwise(target.str.extract(r"^([^?#]*)", 1)).alias("path"),
         any_of(table, "http.request.method", "http.method", "http.response.status_code", "http.status_code", "url.full", "http.url", "http.route", "http.target").alias("is_http"),
-        any_of(table, "graphql.operation.type", "graphql.operation.name", "graphql.document").alias("is_graphql"),
-        (system.is_not_null() | any_of(table, "rpc.service", "rpc.method")).alias("is_rpc"),
         _positive(first(table, "http.request.resend_count", "http.resend_count", "http.retry_count")).alias("retry"),
     ]
 
@@ -86,16 +137,12 @@ HOSTS: Final = ("server.address", "net.peer.name", "http.host", "url.full", "htt
 
 
 def _peer(table: pl.DataFrame) -> list[pl.Expr]:
-    hosts = []
-    for key in HOSTS:
-        if key in table.columns:
-            raw = pl.col(key).str.strip_chars()
-            if key in {"url.full", "http.url"}:
-                raw = raw.str.extract(r"^[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)", 1)
-            hosts.append(_host(raw).alias(key))
-    return [
-        first(table, "service.peer.name").alias("peer"), first(table, "peer.service").alias("peer_old"), first(table, "service.peer.namespace").alias("peer_space"), *hosts,
-    ]
+    return [first(table, "service.peer.name").alias("peer"), first(table, "peer.service").alias("peer_old"), first(table, "service.peer.namespace").alias("peer_space")]
+
+
+def _named_host(key: str) -> pl.Expr:
+    raw = pl.col(key).str.strip_chars()
+    return _host(raw.str.extract(r"^[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)", 1) if key in {"url.full", "http.url"} else raw)
 
 
 def _host(raw: pl.Expr) -> pl.Expr:

@@ -38,7 +38,7 @@ def resolve_links(spans: pl.DataFrame) -> pl.DataFrame:
     flat = some.explode("links", keep_nulls=False, empty_as_null=False).select("row", "tenant", pl.col("links").struct.unnest())
     zero = {n: b"\0" * n for n in (8, 16)}
     flat = flat.filter(
-        (pl.col("trace_id").bin.size() == 16) & (pl.col("span_id").bin.size() == 8) & (pl.col("trace_id") != zero[16]) & (pl.col("span_id") != zero[8])  # noqa: PLR2004  # sizes of ids
+        (pl.col("trace_id").bin.size() == 16) & (pl.col("span_id").bin.size() == 8) & (pl.col("trace_id") != zero[16]) & (pl.col("span_id") != zero[8])  # sizes of ids
     ).select("row", "tenant", target=span_key(trace_key(), pl.col("span_id"))).unique(maintain_order=True)
     wanted = spans.join(flat.select(key="target").unique(), on="key", how="semi")
     best = wanted.sort(pl.col("role") != Role.PUBLISH, ~pl.col("kind").is_in([Kind.SERVER, Kind.CONSUMER]), "row").unique("key", keep="first")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from aggregator.prepare import service_names
 from nexus.ports.span_log import LoggedRejection
 
 COUNTERS: Final = ("late", "duplicates", "rejected")
-_KEY: Final = {"tenant": pl.String, "service": pl.String, "environment": pl.String, "minute": pl.Datetime("us", "UTC")}
+_KEY: Final[dict[str, Any]] = {"tenant": pl.String, "service": pl.String, "environment": pl.String, "minute": pl.Datetime("us", "UTC")}
 _STATED: Final = ("service_name", "service_namespace", "environment")
 
 

@@ -81,7 +81,7 @@ def _service_rows(services: pl.DataFrame) -> Rows:
     ):
         lines = services.select(*row, item=item, n=sign, m=m if m is not None else pl.lit(0, pl.Int64)).filter(pl.col("item").is_not_null())
         parts.append(lines.group_by(*row, "item").agg(pl.col("n", "m").sum()).with_columns(kind=pl.lit(kind)))
-    bags = pl.concat([part.select(list(BAG_SCHEMA)).cast(BAG_SCHEMA) for part in parts]).filter((pl.col("n") != 0) | (pl.col("m") != 0))
+    bags = pl.concat([part.select(list(BAG_SCHEMA)).cast(pl.Schema(BAG_SCHEMA)) for part in parts]).filter((pl.col("n") != 0) | (pl.col("m") != 0))
     totals = summed.select(*row, facts="spans")
     return Rows(_only_facts(totals), bags, pl.DataFrame(schema=SAMPLE_SCHEMA))
 

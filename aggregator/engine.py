@@ -11,8 +11,8 @@ from typing import Any, Final
 import polars as pl
 import structlog
 
-from aggregator.delta import Delta, delta, unseen
 from aggregator.deliveries import delivery_counts
+from aggregator.delta import Delta, delta, unseen
 from aggregator.replace import replace
 from aggregator.rollup import Rows, row_keys
 from aggregator.settle import Retention, late_spans, settle, windows_of, without_settled

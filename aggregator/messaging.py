@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from aggregator.consuming import BOUNDARY, PARENT, Consumed
@@ -85,10 +87,12 @@ def subscribes(spans: pl.DataFrame, handlers: pl.DataFrame) -> pl.DataFrame:
     failed = counts & pl.col("error")
     n = pl.col("messages")
     return facts(
-        took, tenant=pl.col("tenant"), relation=pl.lit(int(Relation.SUBSCRIBES)), source=pl.col("label"), source_env=pl.col("env"), target=pl.col("destination"), target_kind=NodeKind.TOPIC.value,
+        took, tenant=pl.col("tenant"), relation=pl.lit(int(Relation.SUBSCRIBES)), source=pl.col("label"), source_env=pl.col("env"),
+        target=pl.col("destination"), target_kind=NodeKind.TOPIC.value,
         at_ns=pl.col("start_ns"), handled=pl.col("handled"), messages=n, server_errors=number(failed), errors=number(failed), cancelled=number(counts & pl.col("cancel")),
         observed=n, clock_suspect=number(~pl.col("poll") & pl.col("suspect")), protocol=pl.coalesce("family", "system", pl.lit("unknown")), n_protocol=pl.col("handled"),
-        source_version=pl.col("service_version"), instance=pl.col("instance").fill_null(""), n_instance=1, p=pl.col("p"), server_ns=pl.when(~pl.col("poll")).then("latency"), trace_id=pl.when(counts & (pl.col("handled") > 0)).then("trace_id"), span_id=pl.col("span_id"),
+        source_version=pl.col("service_version"), instance=pl.col("instance").fill_null(""), n_instance=1, p=pl.col("p"), server_ns=pl.when(~pl.col("poll")).then("latency"),
+        trace_id=pl.when(counts & (pl.col("handled") > 0)).then("trace_id"), span_id=pl.col("span_id"),
         duration_ns=pl.when(~pl.col("poll")).then("latency"), failed=failed,
     )
 
@@ -119,7 +123,8 @@ def delivers(spans: pl.DataFrame, published: pl.DataFrame, handlers: pl.DataFram
 
 def _edge() -> dict[str, pl.Expr | int]:
     return {
-        "tenant": pl.col("h_tenant"), "relation": pl.lit(int(Relation.DELIVERS)), "source": pl.col("x_label"), "source_env": pl.col("x_env"), "target": pl.col("h_label"), "target_env": pl.col("h_env"),
+        "tenant": pl.col("h_tenant"), "relation": pl.lit(int(Relation.DELIVERS)), "source": pl.col("x_label"), "source_env": pl.col("x_env"),
+        "target": pl.col("h_label"), "target_env": pl.col("h_env"),
         "at_ns": pl.col("at"),
     }
 
@@ -172,7 +177,7 @@ def _queues(pairs: pl.DataFrame) -> pl.DataFrame:
 
 def _traces(pairs: pl.DataFrame) -> list[pl.DataFrame]:
     """A delivery shows in the sender's trace and, where it is another, in the handler's."""
-    none = {"n_one": 0, "n_instance": 0, "duration_ns": pl.col("h_latency"), "failed": pl.col("h_error")}
+    none: dict[str, Any] = {"n_one": 0, "n_instance": 0, "duration_ns": pl.col("h_latency"), "failed": pl.col("h_error")}
     sender = facts(pairs, **_edge(), **none, trace_id=pl.col("x_trace_id"), span_id=pl.col("x_span_id"))
     other = pairs.filter(pl.col("x_trace_id") != pl.col("h_trace_id"))
     return [sender, facts(other, **_edge(), **none, trace_id=pl.col("h_trace_id"), span_id=pl.col("h_span_id"))]

@@ -65,7 +65,7 @@ def prepare(received: pl.DataFrame) -> Prepared:
     spans, services = _with_services(received)
     spans = spans.with_columns(
         kind=pl.when(pl.col("kind") > Kind.CONSUMER).then(0).otherwise(pl.col("kind")).cast(pl.UInt8),
-        status=pl.when(pl.col("status") > 2).then(0).otherwise(pl.col("status")).cast(pl.UInt8),  # noqa: PLR2004  # Status.StatusCode
+        status=pl.when(pl.col("status") > 2).then(0).otherwise(pl.col("status")).cast(pl.UInt8),  # Status.StatusCode
         tk=trace_key(),
     ).with_columns(key=span_key(pl.col("tk"), pl.col("span_id")))
     spans = _distinct(spans)
@@ -114,8 +114,8 @@ def contents(spans: pl.DataFrame) -> pl.DataFrame:
 
 def _parents(spans: pl.DataFrame) -> pl.DataFrame:
     size = pl.col("parent_id").bin.size().fill_null(0)
-    given = (size > 0) & ~((size == 8) & (pl.col("parent_id") == _ZERO))  # noqa: PLR2004  # a span id has eight bytes
-    spans = spans.with_columns(given=given.fill_null(value=False), usable=(given & (size == 8) & (pl.col("parent_id") != pl.col("span_id"))).fill_null(value=False))  # noqa: PLR2004
+    given = (size > 0) & ~((size == 8) & (pl.col("parent_id") == _ZERO))  # a span id has eight bytes
+    spans = spans.with_columns(given=given.fill_null(value=False), usable=(given & (size == 8) & (pl.col("parent_id") != pl.col("span_id"))).fill_null(value=False))
     spans = spans.with_columns(parent_key=pl.when("usable").then(span_key(pl.col("tk"), pl.col("parent_id"))))
     several = spans.select(pl.col("key").is_duplicated()).to_series()
     shared = _shared(spans.filter(several)) if several.any() else pl.DataFrame(schema={"row": pl.UInt32, "client": pl.UInt32})

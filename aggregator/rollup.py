@@ -14,7 +14,7 @@ A row is known by `edge` (a number that the caller gives to `EDGE` columns) and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -43,8 +43,8 @@ class Rows:
     samples: pl.DataFrame
 
 
-BAG_SCHEMA: Final = {"edge": pl.Int64, "start": pl.Int64, "kind": pl.String, "item": pl.String, "n": pl.Int64, "m": pl.Int64}
-SAMPLE_SCHEMA: Final = {
+BAG_SCHEMA: Final[dict[str, Any]] = {"edge": pl.Int64, "start": pl.Int64, "kind": pl.String, "item": pl.String, "n": pl.Int64, "m": pl.Int64}
+SAMPLE_SCHEMA: Final[dict[str, Any]] = {
     "edge": pl.Int64, "start": pl.Int64, "at_ns": pl.Int64, "client_ns": pl.Int64, "server_ns": pl.Int64, "queue_ns": pl.Int64, "trace_id": pl.Binary, "span_id": pl.Binary,
     "duration_ns": pl.Int64, "failed": pl.Boolean,
 }
@@ -78,7 +78,7 @@ def _bags(facts: pl.DataFrame, sign: pl.Expr) -> pl.DataFrame:
 def _bag(facts: pl.DataFrame, kind: str, item: pl.Expr, n: pl.Expr, m: pl.Expr | None = None) -> pl.DataFrame:
     counted = facts.select(*ROW, item=item, n=n.cast(pl.Int64), m=(m if m is not None else pl.lit(0)).cast(pl.Int64)).filter(pl.col("item").is_not_null() & (pl.col("n") != 0))
     summed = counted.group_by(*ROW, "item").agg(pl.col("n", "m").sum()).filter((pl.col("n") != 0) | (pl.col("m") != 0))
-    return summed.select(pl.col("edge"), "start", pl.lit(kind).alias("kind"), "item", "n", "m").cast(BAG_SCHEMA)
+    return summed.select(pl.col("edge"), "start", pl.lit(kind).alias("kind"), "item", "n", "m").cast(pl.Schema(BAG_SCHEMA))
 
 
 def add_bags(*parts: pl.DataFrame) -> pl.DataFrame:

@@ -48,8 +48,8 @@ def sentences(view: dict[str, Any]) -> list[str]:
 
     if name == UNNAMED:
         out.append((2.0, f"{view['spans']} spans name no service: set service.name (OTEL_SERVICE_NAME) on their senders"))
-    notice(view["unpaired_clients"] / exits, f"`{name}` sends {view['unpaired_clients']} CLIENT or PRODUCER spans without a far end and without server.address, peer.service or a destination")
-    notice(view["orphan_servers"] / max(view["entry_spans"], 1), f"{view['orphan_servers']} SERVER spans of `{name}` name a parent that never came: its callers sample differently, or their exporter drops spans")
+    notice(view["unpaired_clients"] / exits, f"`{name}` sends {view['unpaired_clients']} CLIENT or PRODUCER spans without a far end or an address of one (server.address, peer.service)")
+    notice(view["orphan_servers"] / max(view["entry_spans"], 1), f"{view['orphan_servers']} SERVER spans of `{name}` name a parent that never came: callers sample otherwise, or drop spans")
     notice(view["orphan_consumers"] / max(view["entry_spans"], 1), f"{view['orphan_consumers']} CONSUMER spans of `{name}` point to producers that never came")
     notice(view["bad_parents"] / spans, f"`{name}` sends {view['bad_parents']} spans with an unusable parent id (wrong length, the span itself, or a cycle)")
     notice(view["conflicting_duplicates"] / spans, f"`{name}` sends {view['conflicting_duplicates']} spans again with other content: span ids are reused, or spans exported before they end")

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -46,7 +46,7 @@ class Rules:
     call_horizon_ns: int = 900 * 10**9
     link_horizon_ns: int = 86_400 * 10**9
     clock_skew_ns: int = 10 * 10**6
-    infrastructure: Infrastructure = Infrastructure((), ())
+    infrastructure: Infrastructure = field(default_factory=lambda: Infrastructure((), ()))
 
 
 def steps(prepared: Prepared, rules: Rules) -> pl.DataFrame:

@@ -23,23 +23,21 @@ def summaries(totals: pl.DataFrame, bags: pl.DataFrame, bound: pl.DataFrame, exa
     for row in rows.iter_rows(named=True):
         out[row["edge"], row["start"]] = {
             **row, **{name: {} for name in COUNTED}, **{name: [] for name in LISTED}, "causes": [], "instances": set(), "hours": set(), "examples": [],
-            "adjusted_calls": None, "adjusted_errors": None, "known": 0, **{name: None for name in LATENCIES},
+            "adjusted_calls": None, "adjusted_errors": None, "known": 0, **dict.fromkeys(LATENCIES),
         }
     plain = bags.filter(~pl.col("kind").is_in(LATENCIES)).sort(*ROW, "kind", "item")
     for edge, start, kind, item, n, m in plain.iter_rows():
-        row = out.get((edge, start))
-        if row is not None:
-            _take(row, kind, item, n, m)
+        if (edge, start) in out:
+            _take(out[edge, start], kind, item, n, m)
     for name in LATENCIES:
         sketch = bags.filter(pl.col("kind") == name).select(*ROW, bucket=pl.col("item").cast(pl.Int32), n="n")
         for line in quantiles(sketch, list(ROW)).iter_rows(named=True):
-            row = out.get((line["edge"], line["start"]))
-            if row is not None:
+            if (line["edge"], line["start"]) in out:
+                row = out[line["edge"], line["start"]]
                 row[name] = _latency(row, name, line)
     for line in shown(example).sort(*ROW, "outcome", -pl.col("duration_ns"), "trace_id").iter_rows(named=True):
-        row = out.get((line["edge"], line["start"]))
-        if row is not None:
-            row["examples"].append(line)
+        if (line["edge"], line["start"]) in out:
+            out[line["edge"], line["start"]]["examples"].append(line)
     for row in out.values():
         row["causes"].sort(key=lambda cause: (-cause[2], cause[0] is None, cause[0] or "", cause[1] is None, cause[1] or ""))
         row["active_days"] = len({hour * HOUR_NS // DAY_NS for hour in row["hours"]})

@@ -61,7 +61,7 @@ def _database(source: str, target: Node) -> str:
         first += f" && {_equal(['span.db.system.name', 'span.db.system'], spellings)}"
     sets = [f"{{ {first} }}"]
     # Host and name may stand on different layers of one call, and which of two parts is which is not told by the node's name.
-    for part in (rest if len(rest) < 2 else (rest[0], "/".join(rest[1:]))):  # noqa: PLR2004
+    for part in (rest if len(rest) < 2 else (rest[0], "/".join(rest[1:]))):
         named = _equal(["span.db.namespace", "span.db.name", "span.db.redis.database_index", "span.peer.service", "span.service.peer.name"], [part])
         sets.append(f"{{ {source} && kind = client && ({named} || {host(part)}) }}")
     return " && ".join(sets)

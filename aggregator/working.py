@@ -103,11 +103,9 @@ class WorkingSpans:
             if not len(edge):
                 break
             wanted = np.union1d(wanted, edge)
-        frames = []
-        keys = pl.Series(wanted)
-        for part in self._parts:
-            if len(np.intersect1d(part.traces, wanted, assume_unique=True)):
-                frames.append(self._read(part.seq, "spans").filter(trace_key().is_in(keys.implode())))
+        keys = pl.Series(wanted).implode()
+        holding = [part for part in self._parts if len(np.intersect1d(part.traces, wanted, assume_unique=True))]
+        frames = [self._read(part.seq, "spans").filter(trace_key().is_in(keys)) for part in holding]
         return pl.concat(frames) if frames else empty_spans()
 
     def _read(self, seq: int, what: str) -> pl.DataFrame:

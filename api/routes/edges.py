@@ -34,7 +34,7 @@ def edges(
         msg = f"relation: {relation!r} is none of {', '.join(item.value for item in Relation)}"
         raise BadQuestion(msg)
     window = window_of(start, end)
-    reader = context.services.get(ObservedReader)  # type: ignore[type-abstract]
+    reader = context.services.get(ObservedReader)
     found: list[Json] = []
     following: str | None = None
     if layer != "designed":
@@ -53,7 +53,7 @@ def edges(
 
 
 def _designed(context: Context, caller: Principal, environment: str | None, source: str, target: str, relation: str) -> list[Json]:
-    reader = context.services.get(DesignedReader)  # type: ignore[type-abstract]
+    reader = context.services.get(DesignedReader)
     wanted = DesignedFilter(caller.tenant, caller.clearance, tuple(caller.namespaces), source=source, target=target, relation=relation, environment=environment)
     return [designed_edge_json(edge) for edge in reader.edges(wanted)]
 
@@ -62,7 +62,7 @@ def _designed(context: Context, caller: Principal, environment: str | None, sour
 def edge(context: Context, caller: Reader, rid: str, start: From = None, end: To = None, step: Literal["", "1m", "1h", "1d"] = "") -> Json:
     """One observed edge; with `step` also `series`, its measures by minute, hour or day."""
     window = window_of(start, end)
-    reader = context.services.get(ObservedReader)  # type: ignore[type-abstract]
+    reader = context.services.get(ObservedReader)
     found = reader.edge(caller.tenant, rid, window)
     if found is None:
         msg = f"no edge {rid} in that range"

@@ -26,7 +26,7 @@ class AggregateRequest(BaseModel):
 @ROUTER.post("/otel/aggregate")
 def aggregate(context: Context, _: Ingester, body: AggregateRequest | None = None) -> Json:
     """Roll up what is acknowledged; with `settle` wait until everything acknowledged so far is, and treat every pairing wait as over."""
-    done = context.services.get(AggregateControl).aggregate(settle=body.settle if body else False)  # type: ignore[type-abstract]
+    done = context.services.get(AggregateControl).aggregate(settle=body.settle if body else False)
     found: Json = _texts(done)
     return found
 

@@ -20,7 +20,7 @@ def services(
 ) -> Json:
     """Service rows with their counters, added up over the range."""
     window = window_of(start, end)
-    reader = context.services.get(ObservedReader)  # type: ignore[type-abstract]
+    reader = context.services.get(ObservedReader)
     return {
         "services": reader.services(caller.tenant, environment, window), "window": {"from": instant(window.start), "to": instant(window.end)},
         "coverage": coverage_json(reader.coverage(caller.tenant, window)),

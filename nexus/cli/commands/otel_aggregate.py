@@ -13,13 +13,13 @@ from nexus.wiring.process import runtime_beside
 
 
 def COMMAND(  # noqa: N802  # the plugin constant of a command file
-    settle: Annotated[bool, typer.Option("--settle", help="First wait until everything acknowledged so far is rolled up.")] = False,  # noqa: FBT002
+    settle: Annotated[bool, typer.Option("--settle", help="First wait until everything acknowledged so far is rolled up.")] = False,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
     """Roll up what the receivers have acknowledged."""
     with runtime_beside(settings_from(data)) as runtime:
-        done = runtime.get(AggregateControl).aggregate(settle=settle)  # type: ignore[type-abstract]
+        done = runtime.get(AggregateControl).aggregate(settle=settle)
     if as_json:
         print(json.dumps(done, default=str))
     else:

@@ -23,7 +23,7 @@ def _control(runtime: Runtime) -> Aggregation:
     )
     retention = Retention(aggregate.settle, pairing.link_horizon, aggregate.keep_minutes, aggregate.keep_hours, aggregate.keep_days)
     working = WorkingSpans(runtime.settings.data / FOLDER)
-    engine = Engine(runtime.get(SpanLogReader), runtime.database, working, rules, runtime.clock, retention)  # type: ignore[type-abstract]
+    engine = Engine(runtime.get(SpanLogReader), runtime.database, working, rules, runtime.clock, retention)
     return Aggregation(engine, runtime.database, aggregate.interval, aggregate.max_spans)
 
 

@@ -22,7 +22,7 @@ class AggregateRole:
 
     async def start(self) -> None:
         """Build the engine and begin."""
-        control = self._runtime.get(AggregateControl)  # type: ignore[type-abstract]
+        control = self._runtime.get(AggregateControl)
         assert isinstance(control, Aggregation)
         self._task = asyncio.create_task(asyncio.to_thread(control.run, self._stop), name="aggregate")
 
