@@ -21,7 +21,7 @@ _READS: Final = re.compile(r"\b(?:consum\w+|subscrib\w+|listen\w+|sink)\b|컨슈
 _WRITES: Final = re.compile(r"\b(?:produc(?:er|es|ing)|publish\w+|emit\w*)\b|프로듀서|발행", re.IGNORECASE)
 _READ_VARIABLES: Final = re.compile(r"GROUP_?ID|CONSUMER|SUBSCRI|LISTENER", re.IGNORECASE)
 _WRITE_VARIABLES: Final = re.compile(r"PRODUCER|PUBLISH", re.IGNORECASE)
-_READER_NAMES: Final = vocabulary("worker consumer subscriber listener processor sink indexer queue")
+_READER_NAMES: Final = vocabulary("worker workers consumer subscriber listener processor sink indexer")
 _TOOLS: Final = vocabulary("ui admin console commander kafdrop akhq kowl exporter init setup initializer migrations topics manager cmak")
 _WRITER_NAMES: Final = vocabulary("producer publisher emitter source ingest collector")
 
@@ -31,7 +31,7 @@ def direct(found: Sequence[Found], readings: Mapping[str, Reading]) -> list[Foun
     stated = _stated(readings)
     variables = _variables(readings)
     decided: dict[tuple[str, str], dict[str, str]] = {}
-    open_pairs: list[tuple[str, str]] = []
+    open_pairs: dict[tuple[str, str], None] = {}
     found = [_tool(item) for item in found]
     for item in found:
         if not item.access or item.claim.weak:
@@ -40,9 +40,8 @@ def direct(found: Sequence[Found], readings: Mapping[str, Reading]) -> list[Foun
         directions = decided.setdefault(pair, {})
         for direction, why in _directions(item.claim, stated, variables).items():
             directions.setdefault(direction, why)
-        if pair not in open_pairs:
-            open_pairs.append(pair)
-    _eliminate(decided, open_pairs)
+        open_pairs[pair] = None
+    _eliminate(decided, list(open_pairs))
     result: list[Found] = []
     for item in found:
         if not item.access:
@@ -94,12 +93,11 @@ def _directions(
                 found[direction] = "stated"
     if found:
         return found
-    parts = set(words(claim.source.name))
-    if parts & _READER_NAMES:
+    # The head of the name tells what a program does; "consumer-service" may be about consumers.
+    parts = words(claim.source.name)
+    if (parts[-1:] and parts[-1] in _READER_NAMES) or "queue" in parts:
         return {"SUBSCRIBES": "name"}
-    if parts & _WRITER_NAMES:
-        return {"PUBLISHES": "name"}
-    return {}
+    return {"PUBLISHES": "name"} if parts[-1:] and parts[-1] in _WRITER_NAMES else {}
 
 
 def _spellings(name: RawName) -> set[str]:
@@ -135,8 +133,10 @@ def _variables(readings: Mapping[str, Reading]) -> dict[str, str]:
 
 def _eliminate(decided: dict[tuple[str, str], dict[str, str]], pairs: Sequence[tuple[str, str]]) -> None:
     """Where one direction has no one at a broker and few are left, those are it: a queue that is only read makes no sense."""
-    for broker in sorted({target for _, target in pairs}):
-        mine = [pair for pair in pairs if pair[1] == broker]
+    by_broker: dict[str, list[tuple[str, str]]] = {}
+    for pair in pairs:
+        by_broker.setdefault(pair[1], []).append(pair)
+    for mine in by_broker.values():
         left = [pair for pair in mine if not decided[pair]]
         have = {direction for pair in mine for direction in decided[pair]}
         if not left or len(left) > 2 or len(have) != 1:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -94,6 +95,7 @@ def _tech_role(text: str) -> Role | None:
     return None
 
 
+@lru_cache(maxsize=16384)
 def role_of(name: str, technology: str = "") -> Role:
     """The role of a thing by its name and, where known, its technology (C4's third argument, an image, a label's bracket)."""
     main, bracket = bracketed(name)

@@ -35,6 +35,10 @@ class Known:
             technology = fact.attributes.get("technology", "")
             if technology and fact.subject and "$" not in technology:
                 self.technology.setdefault(self.canonical(fact.subject), technology)
+        self._spelled: dict[str, list[str]] = {}
+        for table in (self.by_host, self._alias):
+            for spelling, owner in table.items():
+                self._spelled.setdefault(owner, []).append(spelling)
         self._squeezed: dict[str, str] = {}
         for name in sorted(self.names):
             self._squeezed.setdefault(squeeze(name), name)
@@ -48,19 +52,26 @@ class Known:
                 labels.setdefault(fact.subject, set()).add(fact.key)
             elif fact.kind == "selector":
                 selectors.setdefault(fact.subject, set()).add(fact.key)
+        carrying: dict[str, list[str]] = {}
+        for workload, have in sorted(labels.items()):
+            for label in have:
+                carrying.setdefault(label, []).append(workload)
+        chosen = {
+            service: [w for w in min((carrying.get(label, []) for label in wanted), key=len) if wanted <= labels[w]]
+            for service, wanted in sorted(selectors.items())
+        }
         selecting: dict[str, list[str]] = {}
-        for service, wanted in sorted(selectors.items()):
-            chosen = [workload for workload, have in sorted(labels.items()) if wanted <= have]
-            if len(chosen) == 1:
-                selecting.setdefault(chosen[0], []).append(service)
+        for service, workloads in chosen.items():
+            if len(workloads) == 1:
+                selecting.setdefault(workloads[0], []).append(service)
         for workload, services in selecting.items():
             # Of several Services the shortest that the workload's name begins with ("web", "web-external", "web-v1").
             name = min(services, key=lambda service: (not workload.startswith(service), len(service), service))
             self._alias.update({other: name for other in (workload, *services) if other != name})
-        for service, wanted in sorted(selectors.items()):
+        for service, workloads in chosen.items():
             # Versions of one service: reviews selects reviews-v1 and reviews-v2.
-            for workload, have in labels.items():
-                if wanted <= have and workload.startswith(f"{service}-") and workload not in selecting:
+            for workload in workloads:
+                if workload.startswith(f"{service}-") and workload not in selecting:
                     self._alias.setdefault(workload, service)
         self._labels = {value.split("=", 1)[1]: workload for workload, values in sorted(labels.items()) for value in sorted(values)}
 
@@ -95,9 +106,7 @@ class Known:
 
     def raw(self, name: str, *aliases: str) -> RawName:
         """The service as a raw name with its addresses as aliases."""
-        hosts = [host for host, owner in self.by_host.items() if owner == name]
-        others = [alias for alias, owner in self._alias.items() if owner == name]
-        known = dict.fromkeys(a for a in (*aliases, *hosts, *others) if a and a != name)
+        known = dict.fromkeys(a for a in (*aliases, *self._spelled.get(name, ())) if a and a != name)
         return RawName(name, _kind(name, self.technology.get(name, "")), tuple(known))
 
 
