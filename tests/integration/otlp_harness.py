@@ -13,7 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import grpc
 import polars as pl
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from collector_receiver.log.local import LocalSpanLogWriter
 from collector_receiver.log.reader import LocalSpanLogReader
@@ -22,6 +24,9 @@ from collector_receiver.run import Receiver, ReceiverOptions
 from collector_receiver.sources.otlp_grpc import GrpcOptions
 from collector_receiver.sources.otlp_http import HttpOptions
 from nexus.ports.span_log import Rejection
+
+SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
+METHOD = f"/{SERVICE}/Export"
 
 
 class Now:
@@ -92,9 +97,7 @@ class Served:
 
 def serve(root: Path, find: Any = None, **changes: Any) -> Served:
     """Start a receiver, OTLP/HTTP on `port` (0 = any). `changes` replace parts of its options: `grpc_*`, `http_*` and `intake_*` fields, or fields of ReceiverOptions."""
-    grpc = GrpcOptions("127.0.0.1:0")
-    http = HttpOptions()
-    options = ReceiverOptions(grpc, http)
+    options = ReceiverOptions(GrpcOptions("127.0.0.1:0"), HttpOptions())
     port = changes.pop("port", 0)
     limit = changes.pop("max_request_bytes", None)
     if limit is not None:
@@ -135,3 +138,25 @@ def serve(root: Path, find: Any = None, **changes: Any) -> Served:
         log.inner.close()
         raise
     return Served(receiver, log, LocalSpanLogReader(root, Now()), listening.getsockname()[1], loop, thread)
+
+
+def body(spans: int = 1, filler: int = 0, first: int = 1) -> bytes:
+    message = ExportTraceServiceRequest()
+    scope = message.resource_spans.add().scope_spans.add()
+    for n in range(first, first + spans):
+        span = scope.spans.add(trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), start_time_unix_nano=1, end_time_unix_nano=2)
+        if filler:
+            span.attributes.add(key="filler").value.string_value = "x" * filler
+    return message.SerializeToString()
+
+
+def export(served: Served, content: bytes, metadata=(), channel=None) -> str:
+    """The gRPC code's name."""
+    own = channel or grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}")
+    try:
+        own.unary_unary(METHOD)(content, timeout=30, metadata=metadata)
+    except grpc.RpcError as error:
+        return error.code().name
+    finally:
+        own.close()
+    return "OK"
