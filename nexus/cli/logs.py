@@ -23,3 +23,13 @@ def configure_logs() -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+
+
+def quiet_logs() -> None:
+    """For a one-shot command whose output is on stdout: warnings and errors only, on stderr."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        # Asked for at each use, so that a redirected stderr is the one written to.
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
