@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
+from answer.graph import stands
 from answer.language import sentences, squash
 from answer.quantities import Quantity, dates, quantities
 from nexus.model.edge import DesignedEdge, Latency, ObservedEdge, Relation
@@ -142,7 +143,8 @@ def _latency(name: str, latency: Latency) -> str:
 
 def _designed(edge: DesignedEdge, head: str) -> list[str]:
     via = " ".join(part for part in (edge.via.protocol, edge.via.operation, edge.via.channel) if part)
-    lines = [f"{head} (documented{', via ' + via if via else ''})"]
+    said = "documented" if stands(edge) else f"{edge.claims[0].modality} by a document" if edge.claims else "documented"
+    lines = [f"{head} ({said}{', via ' + via if via else ''})"]
     for claim in edge.claims:
         lines.append(f"{claim.modality} in {claim.document.title} ({claim.document.uri}, lines {claim.lines[0]}-{claim.lines[1]})")
         lines.append(claim.quote)
@@ -180,7 +182,7 @@ def _split(text: str, *, cells: bool) -> list[str]:
 def evidence_of(packet: Packet, registry: Registry) -> dict[str, Evidence]:
     """Every citable item of a packet by its marker."""
     found = {p.marker: _passage(p) for p in packet.passages}
-    known = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, DesignedEdge)}
+    known = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, DesignedEdge) and stands(e.edge)}
     seen = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, ObservedEdge)}
     found.update({e.marker: _edge(e, registry, known, seen, packet.changes) for e in packet.edges})
     return found
@@ -215,7 +217,7 @@ def _edge(item: EdgeEvidence, registry: Registry, known: set[tuple[str, str]], s
     source, target = aliases(registry, ends[0]), aliases(registry, ends[1])
     flags = {f.flag for f in item.findings}
     observed = isinstance(edge, ObservedEdge) or ends in seen or Flag.CONFIRMED in flags
-    documented = isinstance(edge, DesignedEdge) or ends in known or Flag.CONFIRMED in flags
+    documented = (isinstance(edge, DesignedEdge) and stands(edge)) or ends in known or Flag.CONFIRMED in flags
     quote = "\n".join(c.quote for c in edge.claims) if isinstance(edge, DesignedEdge) else ""
     windows = [window(line) for line in lines]
     return Evidence(

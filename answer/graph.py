@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from nexus.model.claim import EXPECTS_OBSERVATION
 from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
 from nexus.model.service import Node
 from nexus.ports.answers import Edge, Route
@@ -30,6 +31,11 @@ _ASYNC = frozenset({Relation.PUBLISHES, Relation.PUBLISHES_OBSERVED, Relation.SU
 def base(relation: Relation) -> str:
     """The relation without its layer: CALLS, PUBLISHES, SUBSCRIBES, DELIVERS."""
     return relation.value.removesuffix("_OBSERVED")
+
+
+def stands(edge: Edge) -> bool:
+    """Whether an edge says that the dependency is there: seen, or documented as something that is (not forbidden, planned, deprecated or past)."""
+    return isinstance(edge, ObservedEdge) or any(c.modality in EXPECTS_OBSERVATION for c in edge.claims)
 
 
 def flow(edge: Edge) -> tuple[Node, Node]:
@@ -119,7 +125,7 @@ def _by_layer(edge: Edge) -> tuple[bool, str]:
 def _steps(current: str, touching: Touching, key: Key) -> Iterator[tuple[Edge, Node, str]]:
     for edge in touching(current):
         # Deliveries repeat what PUBLISHES and SUBSCRIBES say with the topic between them.
-        if edge.relation is Relation.DELIVERS_OBSERVED:
+        if edge.relation is Relation.DELIVERS_OBSERVED or not stands(edge):
             continue
         start, end = flow(edge)
         if key(start) == current and key(end) != current:
@@ -145,7 +151,7 @@ def affected(start: str, touching: Touching, key: Key) -> tuple[list[tuple[Node,
         for current, apart in level:
             for edge in sorted(touching(current), key=lambda e: e.rid):
                 depends, on = _dependency(edge, key, current)
-                if depends is None or on != current or key(depends) in {start, current}:
+                if depends is None or not stands(edge) or on != current or key(depends) in {start, current}:
                     continue
                 used[edge.rid] = edge
                 later = apart or edge.relation in _ASYNC

@@ -213,6 +213,12 @@ def _verb_fits(verb: str, relation: str) -> bool:
     return relation in {"SUBSCRIBES", "DELIVERS"} if says_subscribe else not (re.match(r"call|invok|호출", word) and relation != "CALLS")
 
 
+# How a statement says that a document speaks of something that is not (yet, any more, to be) there, and the modality it then must have.
+_MODALITIES = tuple((re.compile(words, re.IGNORECASE), meant) for words, meant in (
+    (r"forbid|금지", "forbidden"), (r"\bplan|계획", "planned"), (r"deprecat|폐기", "deprecated"), (r"\bpast\b|과거", "historical"), (r"must not|하지 않", "forbidden"),
+))
+
+
 def layer_reason(statement: str, evidence: Sequence[Evidence]) -> str:
     """What it says of being documented and being observed, against the edges cited."""
     edges = [e for e in evidence if e.kind == "edge"]
@@ -225,6 +231,8 @@ def layer_reason(statement: str, evidence: Sequence[Evidence]) -> str:
     clauses = re.split(r"[,;]|\bbut\b|\band\b|지만|고(?=\s)|으나", statement)
     for clause in clauses:
         no = bool(_NEGATION.search(clause))
+        if any(said.search(clause) and any(meant in e.text for e in edges) for said, meant in _MODALITIES):
+            continue
         if re.search(r"\bdocument|\bdocs\b|\bundocumented\b|문서", clause, re.IGNORECASE) and about_documents:
             said = all(e.documented for e in edges)
             if no == said and (no or not any(e.documented for e in edges)):

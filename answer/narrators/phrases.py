@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from answer.evidence import finding_on, moment, ms, percent, rate, total
+from answer.graph import stands
 from nexus.model.edge import DesignedEdge, Latency, ObservedEdge, Relation
 from nexus.model.finding import Flag
 from nexus.ports.answers import EdgeEvidence
@@ -96,7 +97,8 @@ def quote_line(item: EdgeEvidence, language: str, most: int = 2) -> list[str]:
     edge = item.edge
     assert isinstance(edge, DesignedEdge)
     out = []
-    for claim in edge.claims[:most]:
+    # Sentences before drawn arrows: they say why.
+    for claim in sorted(edge.claims, key=lambda c: len(c.quote.split()) < 5)[:most]:
         place = f"{claim.document.uri}:{claim.lines[0]}"
         quote = " ".join(claim.quote.split()).rstrip(".")
         if language == "ko":
@@ -122,9 +124,12 @@ def cause_line(item: EdgeEvidence, language: str) -> str:
 
 def documented_line(items: Sequence[EdgeEvidence], language: str) -> str:
     """Whether the dependency that these edges make up is documented and observed, in one sentence."""
-    designed = [i for i in items if isinstance(i.edge, DesignedEdge)]
+    designed = [i for i in items if isinstance(i.edge, DesignedEdge) and stands(i.edge)]
+    denied = [i for i in items if isinstance(i.edge, DesignedEdge) and not stands(i.edge)]
     observed = [i for i in items if isinstance(i.edge, ObservedEdge)]
     pair = f"{items[0].edge.source.name} → {items[0].edge.target.name}"
+    if denied and not designed:
+        return _denied_line(pair, denied[0], observed, language)
     if designed and observed:
         marks = cite([observed[0], designed[0]])
         return f"{pair} 의존은 문서화되어 있고 관측된다 {marks}." if language == "ko" else f"{pair} is documented and observed {marks}."
@@ -137,3 +142,19 @@ def documented_line(items: Sequence[EdgeEvidence], language: str) -> str:
     drift = finding_on(designed[0].findings, Flag.DOC_ONLY)
     verdict = f" ({drift.status})" if drift else ""
     return f"{pair} 의존은 문서에 있지만 관측되지 않았다{verdict} {marks}." if language == "ko" else f"{pair} is documented, but was not observed{verdict} {marks}."
+
+
+_DENIED = {
+    "en": {"forbidden": "forbidden", "planned": "only planned", "deprecated": "deprecated", "historical": "a thing of the past"},
+    "ko": {"forbidden": "금지", "planned": "계획", "deprecated": "폐기 예정", "historical": "과거의 일"},
+}
+
+
+def _denied_line(pair: str, item: EdgeEvidence, observed: Sequence[EdgeEvidence], language: str) -> str:
+    """A document speaks of the dependency as one that should not, or does not yet, or no longer, exist."""
+    assert isinstance(item.edge, DesignedEdge)
+    word = _DENIED[language].get(str(item.edge.claims[0].modality), str(item.edge.claims[0].modality))
+    marks = cite([*observed[:1], item])
+    if language == "ko":
+        return f"{pair} 의존은 문서에 {josa(word, '로')} 되어 있{'지만 관측된다' if observed else '다'} {marks}."
+    return f"{pair} is {word} by a document{', but it is observed' if observed else ''} {marks}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from answer.evidence import ms, percent
+from answer.graph import stands
 from answer.narrators import phrases as say
 from nexus.model.edge import DesignedEdge, ObservedEdge
 from nexus.model.finding import Flag
@@ -31,7 +32,11 @@ def neighbours(packet: Packet) -> list[str]:
     if not packet.edges:
         return []
     lang = packet.language
-    groups = _pairs(packet.edges)
+    every = _pairs(packet.edges)
+    groups = [g for g in every if any(stands(i.edge) for i in g)]
+    denied = [line for g in every if g not in groups for line in (say.documented_line(g, lang), *say.quote_line(g[0], lang, 1))]
+    if not groups:
+        return denied
     callers = packet.kind is QuestionKind.CALLERS
     names = [g[0].edge.source.name if callers else g[0].edge.target.name for g in groups]
     marks = say.cite([g[0] for g in groups[:LISTED]])
@@ -53,7 +58,7 @@ def neighbours(packet: Packet) -> list[str]:
     if len(groups) > LISTED:
         rest = groups[LISTED:]
         out.append(f"{'그 밖에' if lang == 'ko' else 'Further'}: {', '.join(dict.fromkeys(names[LISTED:]))} {say.cite([g[0] for g in rest])}.")
-    return out
+    return [*out, *denied]
 
 
 josa = say.josa

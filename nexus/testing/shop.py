@@ -96,6 +96,7 @@ DESIGNED = (
     _designed("g05", _claim("email", "SUBSCRIBES", "kafka/order.created", _DESIGN, 26, "Email subscribes to order.created and sends the confirmation.")),
     _designed("g06", _claim("checkout", "CALLS", "cart", _DESIGN, 30, "Checkout calls cart to empty it after the purchase.")),
     _designed("g07", _claim("fraud-detection", "CALLS", "payment", _SECRET, 3, "Fraud detection calls payment to freeze a card.", Classification.RESTRICTED)),
+    _designed("g08", _claim("frontend", "CALLS", "payment", _DESIGN, 33, "The frontend must not call payment directly.", modality=Modality.FORBIDDEN)),
 )
 
 

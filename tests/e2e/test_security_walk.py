@@ -1,0 +1,178 @@
+"""Every route and every tool, as nobody, as a PUBLIC reader, as a foreign tenant and as a reader of one namespace: nothing of what they may not see shows.
+
+The walk takes the routes from the application's own description and the tools from their folder, so that a new one is walked without being listed here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from mcp.client import Client
+
+from api.app import build_app
+from api.mcp_server import build_server, inside
+from nexus.model.document import Classification
+from nexus.model.principal import Capability, Principal
+from nexus.plugins import load_plugins
+from nexus.ports.designed import DesignControl
+from nexus.ports.documents import DocumentControl, IngestRequest
+from nexus.ports.drift import DriftControl
+from nexus.settings import load_settings
+from nexus.store.pool import Database
+from nexus.store.principal import create_principal
+from nexus.wiring.mcp import in_process
+from nexus.wiring.runtime import Runtime
+
+# Words that only documents above PUBLIC hold, by the level of the document.
+INTERNAL = "quokkabroker"
+RESTRICTED = "wombatvault"
+TEXTS = {
+    "internal.md": f"# Orders\n\nThe checkout service calls the {INTERNAL} service to convert prices within 250 ms.\n",
+    "restricted.md": f"---\nclassification: RESTRICTED\n---\n# Audit\n\nThe checkout service calls the {RESTRICTED} service to seal orders.\n",
+}
+OPEN = {"/healthz", "/readyz", "/session"}
+# What a parameter of this name is given: values that would find something for those who may see it.
+VALUES = {
+    "entity": "checkout", "rid": "checkout", "from": "checkout", "to": INTERNAL, "query": f"why does checkout call {INTERNAL}?", "text": INTERNAL[:6], "concept": INTERNAL, "name": INTERNAL,
+    "source": "checkout", "target": INTERNAL, "path": "architecture.md", "page": "index.html", "asset": "app.js", "fingerprint": "0" * 16, "action": "acknowledge", "step": "1h",
+    "old": "internal.md", "new": "restricted.md", "old_ref": "internal.md", "new_ref": "restricted.md", "enum_name": "GradeType",
+}
+
+
+class Walk:
+    """An application over a filled database, and tokens."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.context = in_process(runtime)
+        self.app = build_app(self.context)
+        read = frozenset({Capability.READ})
+        everything = frozenset({Capability.READ, Capability.INGEST, Capability.MANAGE})
+        people = {
+            "public": Principal("public", "default", Classification.PUBLIC, read), "public_manager": Principal("pm", "default", Classification.PUBLIC, everything),
+            "foreign": Principal("foreign", "elsewhere", Classification.RESTRICTED, everything), "narrow": Principal("narrow", "default", Classification.RESTRICTED, everything, ("other",)),
+            "internal": Principal("internal", "default", Classification.INTERNAL, read),
+        }
+        with runtime.database.connection() as connection:
+            self.tokens = {name: create_principal(connection, principal) for name, principal in people.items()}
+
+    def operations(self) -> list[tuple[str, str, dict[str, Any]]]:
+        document = self.app.openapi()
+        return [(method.upper(), path, operation) for path, methods in document["paths"].items() for method, operation in methods.items()]
+
+    async def request(self, token: str | None, method: str, path: str, operation: dict[str, Any]) -> httpx.Response:
+        url = re.sub(r"\{(\w+)(?::\w+)?\}", lambda m: str(VALUES.get(m[1], INTERNAL)), path)
+        query = {
+            p["name"]: VALUES[p["name"]] for p in operation.get("parameters", []) if p["in"] == "query" and p["name"] in VALUES and "date" not in json.dumps(p.get("schema", {}))
+        }
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        given: dict[str, Any] = {"params": query, "headers": headers}
+        if "requestBody" in operation:
+            given["json"] = self.body(operation)
+        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False, client=("203.0.113.9", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://nexus.example", timeout=60) as client:
+            return await client.request(method, url, **given)
+
+    def body(self, operation: dict[str, Any]) -> dict[str, Any]:
+        content = operation["requestBody"]["content"]
+        schema = content.get("application/json", {}).get("schema", {})
+        options = [schema, *schema.get("anyOf", [])]
+        reference = next((o["$ref"] for o in options if "$ref" in o), "")
+        fields = self.app.openapi()["components"]["schemas"].get(reference.rsplit("/", 1)[-1], {}).get("properties", {}) if reference else {}
+        return {name: VALUES[name] for name in fields if name in VALUES and name not in {"from", "to"}}
+
+
+@pytest.fixture
+def walk(database: Database, tmp_path: Path) -> Iterator[Walk]:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for name, text in TEXTS.items():
+        (docs / name).write_text(text, encoding="utf-8")
+    runtime = Runtime(load_settings({"data": tmp_path / "data", "docs": {"roots": (docs,)}}), database, docs=(docs,))
+    assert runtime.get(DocumentControl).ingest(IngestRequest(docs))["failed"] == 0  # type: ignore[type-abstract]
+    runtime.get(DesignControl).refresh("default")  # type: ignore[type-abstract]
+    runtime.get(DriftControl).run("default", None, None, None)  # type: ignore[type-abstract]
+    yield Walk(runtime)
+
+
+def leaks(text: str, words: tuple[str, ...], sent: str = "") -> list[str]:
+    """Words that show although the request did not say them itself."""
+    flat = text.casefold()
+    return [word for word in words if word in flat and word not in sent.casefold()]
+
+
+# What a request repeats of itself (the question, a name that is not found) is no leak; these sentences stand only in the documents.
+SENTENCES = ("convert prices", "250 ms", "seal orders", "# audit", "internal.md", "restricted.md")
+
+
+def test_every_route_refuses_nobody(walk: Walk) -> None:
+    async def run() -> list[str]:
+        wrong = []
+        for method, path, operation in walk.operations():
+            for token in (None, "nxs_invented"):
+                response = await walk.request(token, method, path, operation)
+                if path not in OPEN and response.status_code != 401:
+                    wrong.append(f"{method} {path} {response.status_code}")
+        return wrong
+
+    assert anyio.run(run) == []
+
+
+@pytest.mark.parametrize("who", ["public", "public_manager", "foreign", "narrow"])
+def test_no_route_shows_what_is_not_theirs(walk: Walk, who: str) -> None:
+    async def run() -> list[str]:
+        found = []
+        for method, path, operation in walk.operations():
+            if path in OPEN:
+                continue
+            response = await walk.request(walk.tokens[who], method, path, operation)
+            sent = str(response.request.url) + (response.request.content or b"").decode()
+            said = leaks(response.text, (*SENTENCES, RESTRICTED), sent)
+            if said or response.status_code >= 500:
+                found.append(f"{method} {path} -> {response.status_code} {said} {response.text[:200] if response.status_code >= 500 else ''}")
+        return found
+
+    assert anyio.run(run) == []
+
+
+def test_the_walk_would_notice(walk: Walk) -> None:
+    """For one who may see them the same requests do show the sentences: the walk is no empty one."""
+
+    async def run() -> set[str]:
+        seen: set[str] = set()
+        for method, path, operation in walk.operations():
+            if path in OPEN or method != "GET" and not path.startswith("/search"):
+                continue
+            response = await walk.request(walk.tokens["internal"], method, path, operation)
+            if leaks(response.text, ("convert prices",)):
+                seen.add(path)
+            assert not leaks(response.text, ("seal orders", "restricted.md"), str(response.request.url)), path
+        return seen
+
+    assert {"/search", "/search/answer", "/search/answer/stream", "/why", "/graph/{entity}"} <= anyio.run(run)
+
+
+@pytest.mark.parametrize("who", ["public", "foreign", "narrow"])
+def test_no_tool_shows_what_is_not_theirs(walk: Walk, who: str) -> None:
+    tools = load_plugins("api.tools", "TOOL")
+
+    async def run() -> list[str]:
+        found = []
+        async with Client(build_server(inside(walk.app, walk.tokens[who]))) as client:
+            for tool in (await client.list_tools()).tools:
+                needed = {name: VALUES[name] for name in tool.input_schema.get("properties", {}) if name in VALUES}
+                result = await client.call_tool(tool.name, needed)
+                shown = json.dumps(result.structured_content or {}) + "".join(getattr(block, "text", "") for block in result.content)
+                said = leaks(shown, (*SENTENCES, RESTRICTED), json.dumps(needed))
+                if said:
+                    found.append(f"{tool.name} {said}")
+            assert len(tools) >= 12
+        return found
+
+    assert anyio.run(run) == []
