@@ -88,18 +88,22 @@ class KeyMatcher:
         if len(data) < 8:
             return np.ones(len(offsets) - 1, dtype=bool)
         words: Words = np.ndarray(shape=(len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
-        # A message too short for eight bytes reads its neighbour's; it may pass, and is compared exactly later.
-        starts = np.minimum(offsets[:-1], len(words) - 1)
+        last = len(words) - 1
+        starts = offsets[:-1]
+        near_end = int(np.searchsorted(starts, last, side="right"))
+        if near_end < len(starts):
+            # Too close to the end of the data for eight bytes: these pass, and are compared exactly later.
+            starts = np.minimum(starts, last)
+        # A message too short for eight bytes reads its neighbour's; it may pass as well.
         head = words[starts]
         found = self._heads.has(head)
         likely = np.flatnonzero(found)
         near = head[likely]
-        size = (near >> np.uint64(8)).astype(np.uint8).astype(np.int32)
-        tail = words[np.minimum(starts[likely] + size - 6, len(words) - 1)]
+        places = starts[likely] + near.view(np.uint8)[1::8] - 6
+        tail = words[np.minimum(places, last)]
         found[likely] = self._tails.has(near ^ (tail << np.uint64(1)))
-        found |= self._passes[head.astype(np.uint16)]
-        # Clamped starts near the end of the data are not worth telling apart.
-        found[offsets[:-1] > len(words) - 1] = True
+        found |= self._passes.take(head.view(np.uint16)[::4])
+        found[near_end:] = True
         return found
 
 
