@@ -64,14 +64,19 @@ def level_named(word: object) -> Classification | None:
     return _WORDS.get(str(word).strip().casefold(), Classification.RESTRICTED)
 
 
-def classify(path: str, stated: object, asked: Classification | None, rules: Sequence[PathRule]) -> Classification:
-    """The level of a document.
+def path_levels(path: str, root: str, rules: Sequence[PathRule]) -> list[Classification]:
+    """The levels that path rules give. The root's own name can raise, not lower: a web server's folder is called `public` too."""
+    return [rule.level for rule in rules if path_matches(path, rule.glob) or (rule.level is not Classification.PUBLIC and root and path_matches(f"{root}/{path}", rule.glob))]
+
+
+def classify(levels: Sequence[Classification], stated: object, asked: Classification | None) -> Classification:
+    """The level of a document. `levels` are those of `path_levels`.
 
     `asked` is what the one who ingests wants (checked by the caller: only who manages may ask for PUBLIC), `stated` what the
     document says of itself. The base is `asked`, else PUBLIC where only PUBLIC rules match, else INTERNAL; path rules and the
     document raise it and never lower it.
     """
-    matched = [rule.level for rule in rules if path_matches(path, rule.glob)]
+    matched = list(levels)
     base = asked
     if base is None:
         base = Classification.PUBLIC if matched and all(level is Classification.PUBLIC for level in matched) else DEFAULT

@@ -31,6 +31,8 @@ class Found:
     path: Path
     relative: str
     uri: str
+    # The root's own name.
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,12 @@ def canonical_uri(path: Path) -> str:
 
 
 def resolve_inside(path: Path, roots: Sequence[Path]) -> tuple[Path, Path]:
-    """(real path, the root it lies under). Forbidden where it lies under none, also by way of a link; NotFound where it does not exist."""
+    """(real path, the outermost root it lies under), so that a path does not depend on which of its folders was passed.
+
+    Forbidden where it lies under none, also by way of a link.
+    """
     real = Path(os.path.realpath(path))
-    for root in sorted((Path(os.path.realpath(r)) for r in roots), key=lambda r: len(r.parts), reverse=True):
+    for root in sorted((Path(os.path.realpath(r)) for r in roots), key=lambda r: len(r.parts)):
         if real == root or root in real.parents:
             return real, root
     raise Forbidden(f"{path} is under none of the allowed roots (NEXUS_DOCS__ROOTS)")
@@ -72,7 +77,7 @@ def collect(path: Path, root: Path, suffixes: frozenset[str], globs: Sequence[st
     """
     if path.is_file():
         relative = path.relative_to(root).as_posix() if path != root else path.name
-        return _one(path, relative, suffixes, globs)
+        return _one(path, relative, suffixes, globs, root=root.name)
     if not path.is_dir():
         raise NotFound(f"read {path}: no such file or folder")
     files: list[Found] = []
@@ -83,7 +88,7 @@ def collect(path: Path, root: Path, suffixes: frozenset[str], globs: Sequence[st
             complete = complete and not entry.failed
             skipped.append(entry)
             continue
-        found = _one(entry, entry.relative_to(root).as_posix(), suffixes, globs, base=entry.relative_to(path).as_posix())
+        found = _one(entry, entry.relative_to(root).as_posix(), suffixes, globs, base=entry.relative_to(path).as_posix(), root=root.name)
         files.extend(found.files)
         skipped.extend(found.skipped)
         if len(files) > max_files:
@@ -91,14 +96,14 @@ def collect(path: Path, root: Path, suffixes: frozenset[str], globs: Sequence[st
     return Collected(tuple(sorted(files, key=lambda found: found.uri)), tuple(skipped), complete)
 
 
-def _one(path: Path, relative: str, suffixes: frozenset[str], globs: Sequence[str], base: str = "") -> Collected:
+def _one(path: Path, relative: str, suffixes: frozenset[str], globs: Sequence[str], base: str = "", *, root: str) -> Collected:
     if is_temporary(path.name):
         return Collected((), (Skipped(relative, "temporary file"),), complete=True)
     if globs and not any(path_matches(base or path.name, glob) or ("/" not in glob and path_matches(path.name, glob)) for glob in globs):
         return Collected((), (), complete=True)
     if path.suffix.lower() not in suffixes:
         return Collected((), (Skipped(relative, f"no reader for {path.suffix or path.name}"),), complete=True)
-    return Collected((Found(path, relative, canonical_uri(path)),), (), complete=True)
+    return Collected((Found(path, relative, canonical_uri(path), root),), (), complete=True)
 
 
 def _walk(folder: Path, root: Path) -> Iterator[Path | Skipped]:

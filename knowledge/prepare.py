@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
-from knowledge.classify import PathRule, classify, path_matches
+from knowledge.classify import PathRule, classify, path_levels
 from knowledge.collect import Found
 from knowledge.detectors._shape import Detector
 from knowledge.front_matter import front_matter, text_value
@@ -73,10 +73,10 @@ def document_rid(namespace: str, uri: str) -> str:
 
 def fingerprint(source: Source, data: bytes, options: Options) -> str:
     """A hash of all that decides what is indexed. Needs no reading of the document, so that an unchanged one costs one hash."""
-    levels = [rule.level.value for rule in options.rules if path_matches(source.found.relative, rule.glob)]
+    levels = [level.value for level in path_levels(source.found.relative, source.found.root, options.rules)]
     inputs = [
         VERSION, options.analyzer.name, options.size, options.overlap, sorted(detector.kind for detector in options.detectors), levels,
-        source.asked.value if source.asked else "", source.found.relative, source.metadata,
+        source.asked.value if source.asked else "", source.metadata,
     ]
     head = json.dumps(inputs, sort_keys=True, default=str, ensure_ascii=False).encode()
     return hashlib.sha256(head + b"\x1f" + hashlib.sha256(data).digest()).hexdigest()
@@ -93,7 +93,8 @@ def prepare(source: Source, data: bytes, modified_at: datetime | None, now: date
         raise MalformedDocument(f"read {found.relative}: {error}") from error
     text = extracted.text
     front, values, problem = front_matter(text) if reader.syntax is Syntax.MARKDOWN else (0, {}, "")
-    level = classify(found.relative, text_value(values, "classification", "security", "confidentiality"), source.asked, options.rules)
+    stated = text_value(values, "classification", "security", "confidentiality")
+    level = classify(path_levels(found.relative, found.root, options.rules), stated, source.asked)
     if problem and not values and "classification" in text[:front].lower():
         # It says something of its level that cannot be read.
         level = Classification.RESTRICTED

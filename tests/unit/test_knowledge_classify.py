@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.classify import DEFAULT_RULES, classify, level_named, marks, parse_rule, path_matches
+from knowledge.classify import DEFAULT_RULES, classify, level_named, marks, parse_rule, path_levels, path_matches
 from nexus.model.document import Classification as C
 
 
@@ -32,7 +32,12 @@ from nexus.model.document import Classification as C
     ],
 )
 def test_level(path, stated, asked, level):
-    assert classify(path, stated, asked, DEFAULT_RULES) is level
+    assert classify(path_levels(path, "docs", DEFAULT_RULES), stated, asked) is level
+
+
+def test_the_name_of_the_root_can_raise_and_not_lower():
+    assert classify(path_levels("a.md", "restricted", DEFAULT_RULES), None, None) is C.RESTRICTED
+    assert classify(path_levels("a.md", "public", DEFAULT_RULES), None, None) is C.INTERNAL
 
 
 def test_two_stars_stand_for_any_folders_also_none():

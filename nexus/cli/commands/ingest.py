@@ -43,7 +43,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
         raise BadQuestion(f"--classification: {error}") from error
     files = [Path(path) for path in paths if path != "-"]
     with runtime_beside(settings_from(data)) as runtime, _bar(show=not as_json) as bar:
-        roots = [file.resolve() if file.is_dir() else file.resolve().parent for file in files]
+        roots = [_root(file) for file in files]
         service = document_service(runtime, roots, None if no_wait else WAIT_S)
         tasks: dict[str, TaskID] = {}
 
@@ -66,6 +66,13 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     _show(total, as_json=as_json)
     if total["failed"]:
         raise typer.Exit(FAILED)
+
+
+def _root(file: Path) -> Path:
+    """What confines a path given on the command line: the working folder where it lies inside it, so that a folder below means the same documents."""
+    real = file.resolve()
+    here = Path.cwd().resolve()
+    return here if here in real.parents else real if real.is_dir() else real.parent
 
 
 def _bar(*, show: bool) -> Progress:
