@@ -27,7 +27,7 @@ FILLER = (
     "The team reviewed the roadmap and agreed on the wording of the guide for new contributors. Nothing in this part concerns a dependency.",
     "Each request carries an identifier that support can look up. Keep the identifier when you open a ticket.",
     "| Field | Type | Meaning |\n|---|---|---|\n| id | string | identifier of the record |\n| at | time | when it was written |",
-    "```json\n{\"id\": 17, \"state\": \"open\"}\n```",
+    '```json\n{"id": 17, "state": "open"}\n```',
     "- install the tools\n- run `make test`\n- read the output",
     "배포 전에 점검표를 확인하고 결과를 기록한다. 이 문단은 의존성을 말하지 않는다.",
 )
@@ -62,7 +62,7 @@ class Generated:
         revision = hashlib.sha256(f"{number} {number in self.changed}".encode()).hexdigest()
         return DocumentRef(f"{number:06d}", f"Unit {number}", f"doc{number}.md", revision)
 
-    def documents(self, tenant: str) -> list[DocumentRef]:
+    def documents(self, _tenant: str) -> list[DocumentRef]:
         return [self._ref(number) for number in range(self._files)]
 
     def texts(self, tenant: str, rids: list[str]) -> Iterator[SourceText]:
@@ -102,6 +102,8 @@ def main() -> None:
                 took = time.perf_counter() - start
                 rate = f", {arguments.megabytes / took:.2f} MB/s" if name == "first run" else ""
                 print(f"{name}: {took:.2f} s{rate}  documents {result['documents']} claims {result['claims']} edges {result['edges']}")
+            used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+            print(f"processor time: {sum(u.ru_utime + u.ru_stime for u in used):.1f} s over all processes")
             own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
             print(f"peak memory: {own:.0f} MB here, {children:.0f} MB in the largest worker")

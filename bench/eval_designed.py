@@ -64,7 +64,7 @@ def group(stated_in: str) -> str:
         return "text:blocks"
     if stated_in in TEXT:
         return "text"
-    return stated_in.split("_")[0] if stated_in.startswith(("k8s", "compose", "mermaid")) else stated_in
+    return stated_in.split("_", maxsplit=1)[0] if stated_in.startswith(("k8s", "compose", "mermaid")) else stated_in
 
 
 def group_of(claim: Claim) -> str:
@@ -112,8 +112,8 @@ def systems(corpus: Path, only: str) -> list[System]:
         known = aliases.get(name, {}) | aliases.get(name.rsplit("/", 1)[-1], {})
         if name == "korean":
             # Each of these documents is a system by itself.
-            for number in sorted({r["evidence"].split(":")[0] for r in rows}, key=lambda n: int(n.split(".")[0])):
-                found.append(System(f"korean/{number}", folder / number, [r for r in rows if r["evidence"].startswith(f"{number}:")], places[number]))
+            numbers = sorted({r["evidence"].split(":")[0] for r in rows}, key=lambda n: int(n.split(".")[0]))
+            found += [System(f"korean/{number}", folder / number, [r for r in rows if r["evidence"].startswith(f"{number}:")], places[number]) for number in numbers]
             continue
         found.append(System(name, folder, rows, known))
     return found
@@ -155,7 +155,7 @@ def main() -> None:
             if row["stated_in"] not in SKIPPED:
                 firm[group(row["stated_in"])].setdefault(relation, f"{row['evidence']}  {row['quote'][:110]}")
         soft -= true
-        same_place(system, claims, firm, soft, true)
+        same_place(system, claims, soft, true)
         for name in sorted({*firm, *claims}):
             if arguments.group and not name.startswith(arguments.group):
                 continue
@@ -191,7 +191,7 @@ def main() -> None:
 
 
 def same_place(
-    system: System, claims: dict[str, dict[Relation, list[Claim]]], firm: dict[str, dict[Relation, str]], soft: set[Relation], true: set[Relation]
+    system: System, claims: dict[str, dict[Relation, list[Claim]]], soft: set[Relation], true: set[Relation]
 ) -> None:
     """A name that no alias maps (the label has `kakao-api` for 카카오 OAuth) counts as the label's of the same line, relation and other end."""
     known = {row[end] for row in system.truth for end in ("source", "target")}

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # the word list stays in one line
 """From what documents and traces name, and what people decided, to one set of entities. Pure and independent of order.
 
 Three steps, firm to loose, so that a loose spelling can only join what stands firm already:
@@ -254,7 +255,7 @@ class _Drafts:
         self._index(draft, draft.name)
 
     def finish(self) -> tuple[Entity, ...]:
-        made = {}
+        made: dict[str, Entity] = {}
         for d in self._all:
             kind = d.kind or NodeKind.SERVICE.value
             attributes = d.attributes | {"scopes": ",".join(sorted(d.scopes)), "classification": d.classification.value}

@@ -25,13 +25,15 @@ class Workers:
         self._readers = readers
         self._count = count
         self._pool: ProcessPoolExecutor | None = None
+        self._prose_pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        for pool in (self._pool, self._prose_pool):
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
 
     def read(self, texts: Sequence[SourceText]) -> list[DocumentReading]:
         """What each document says by itself. Includes are found among the texts of the same batch and namespace."""
@@ -46,13 +48,19 @@ class Workers:
         return [reading for future in futures for reading in future.result()]
 
     def prose(self, texts: Sequence[SourceText], readers: Mapping[str, str], names: Mapping[str, Registry]) -> dict[str, tuple[RawClaim, ...]]:
-        """Claims of running text by document rid."""
+        """Claims of running text by document rid. `names` are the same in every call."""
         if not self._large(texts):
             return _prose(texts, readers, names)
-        pool = self._start()
+        if self._prose_pool is None:
+            # The names go to each process once: their index is what takes time.
+            self._prose_pool = ProcessPoolExecutor(self._count, mp_context=get_context("spawn"), initializer=_install, initargs=(dict(names),))
+            if self._pool is not None:
+                self._pool.shutdown()
+                self._pool = None
+        pool = self._prose_pool
         found: dict[str, tuple[RawClaim, ...]] = {}
         slices = [texts[i : i + SLICE] for i in range(0, len(texts), SLICE)]
-        futures = [pool.submit(_prose, part, {t.ref.rid: readers[t.ref.rid] for t in part}, {t.namespace: names[t.namespace] for t in part}) for part in slices]
+        futures = [pool.submit(_installed_prose, part, {t.ref.rid: readers[t.ref.rid] for t in part}) for part in slices]
         for future in futures:
             found |= future.result()
         return found
@@ -73,3 +81,14 @@ def _read(texts: Sequence[SourceText], readers: Mapping[str, Reader], files: Map
 
 def _prose(texts: Sequence[SourceText], readers: Mapping[str, str], names: Mapping[str, Registry]) -> dict[str, tuple[RawClaim, ...]]:
     return {text.ref.rid: read_prose(text, readers[text.ref.rid], names[text.namespace]) for text in texts}
+
+
+_NAMES: dict[str, Registry] = {}
+
+
+def _install(names: dict[str, Registry]) -> None:
+    _NAMES.update(names)
+
+
+def _installed_prose(texts: Sequence[SourceText], readers: Mapping[str, str]) -> dict[str, tuple[RawClaim, ...]]:
+    return _prose(texts, readers, _NAMES)

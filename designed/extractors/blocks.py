@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from designed.place import Lines
+import itertools
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _MARKER = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[[ xX]\][ \t]+)?")
@@ -171,13 +172,13 @@ def _cells(text: str, start: int, end: int) -> tuple[Cell, ...]:
         position += 1
     bounds.append(end)
     cells = []
-    for index, (first, last) in enumerate(zip(bounds, bounds[1:], strict=False)):
-        begin = first + (1 if index else 0)
-        while begin < last and text[begin] in " \t>":
+    for index, (first, last) in enumerate(itertools.pairwise(bounds)):
+        begin, stop = first + (1 if index else 0), last
+        while begin < stop and text[begin] in " \t>":
             begin += 1
-        while last > begin and text[last - 1] in " \t":
-            last -= 1
-        if begin == last and index in (0, len(bounds) - 2):
+        while stop > begin and text[stop - 1] in " \t":
+            stop -= 1
+        if begin == stop and index in (0, len(bounds) - 2):
             continue
-        cells.append(Cell(begin, last))
+        cells.append(Cell(begin, stop))
     return tuple(cells)

@@ -1,3 +1,4 @@
+# word lists and patterns stay in one line each; Korean letters count twice
 """Who does what in an English sentence: predicates with subject, voice and arguments. Pure.
 
 One sentence, one frame a verb: an argument belongs to the verb before it, up to the next verb or clause. Nothing is paired
@@ -137,9 +138,7 @@ def _new_clause(items: Sequence[Item], index: int) -> bool:
     for item in items[index + 1 : index + 9]:
         if item.kind in ("det", "adv", "conj") and not content:
             continue
-        if item.kind in ("name", "pron"):
-            content = True
-        elif item.kind == "word":
+        if item.kind in ("name", "pron") or item.kind == "word":
             content = True
         elif item.kind in _FINITE:
             return content and (item.kind != "verb" or item.form in ("s", "base"))
@@ -178,7 +177,7 @@ def _subject(
         if items[index].form == "ing" or passive:
             return (inherited if inherited.how != "other" else main), False
         return OTHER, False
-    if item.kind == "name" or item.kind == "word":
+    if item.kind in {"name", "word"}:
         relative = _object_relative(items, position, clause)
         if items[index].form == "ing" and not _be_before(items, index, clause):
             return _gerund(items, position, clause, inherited, main), False
@@ -215,7 +214,7 @@ def _phrase(items: Sequence[Item], position: int, clause: int) -> Subject:
             left -= 1
         while left >= clause and items[left].kind == "det":
             left -= 1
-        if left >= clause and items[left].kind == "prep" and items[left].word not in ("as",):
+        if left >= clause and items[left].kind == "prep" and items[left].word != "as":
             outer = _phrase(items, left - 1, clause) if left - 1 >= clause and items[left - 1].kind in ("word", "name") else OTHER
             if outer.how == "part" and items[left].word in ("of", "in", "inside", "on", "within"):
                 return Subject("named", tuple(n for n in reversed(names) if n is not None))
@@ -340,7 +339,7 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
         item = items[index]
         if item.kind in ("stop", "sub", "be", "modal"):
             break
-        if item.kind == "rel" or item.kind == "verb":
+        if item.kind in {"rel", "verb"}:
             break
         if item.kind in ("comma", "conj") and _new_clause(items, index):
             break

@@ -1,3 +1,4 @@
+# word lists and patterns stay in one line each; Korean letters count twice
 """Entries of a cell or list that names things: `AWS S3 (images), notification-service`. Pure."""
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ def entries(flat: Flat, start: int, end: int, names: Sequence[Name], *, topics: 
     """Things that [start, end) lists. An entry that no registry knows is taken as written where `open_names`."""
     found: list[Name] = []
     text = flat.text
-    position = start
     bounds = [start, *[b for m in _SPLIT.finditer(text, start, end) for b in m.span()], end]
-    for first, last in zip(bounds[::2], bounds[1::2], strict=False):
+    for begin, last in zip(bounds[::2], bounds[1::2], strict=False):
+        first = begin
         while first < last and not (text[first].isalnum() or text[first] in "*#"):
             first += 1
         label = text[first:last].strip().rstrip(".:")
@@ -30,11 +31,10 @@ def entries(flat: Flat, start: int, end: int, names: Sequence[Name], *, topics: 
             continue
         inside = [n for n in names if first <= n.start < last]
         bare = re.split(r"\s*[(（\[:]|\s[-–—]\s", label, maxsplit=1)[0].strip()
-        if inside and (inside[0].start == first or len(inside) == 1 and inside[0].end - inside[0].start >= len(bare) * 0.5):
+        if inside and (inside[0].start == first or (len(inside) == 1 and inside[0].end - inside[0].start >= len(bare) * 0.5)):
             found.append(inside[0])
         elif open_names and _LABEL.fullmatch(bare) and not re.fullmatch(r"[\d.]+%?", bare):
             product = technology(bare)
             kind = NodeKind.TOPIC.value if topics else product[1].value if product else ""
             found.append(Name(first, first + len(bare), first + len(bare), RawName(bare, kind), f"name:{bare.casefold()}", kind, product is not None, brought=True))
-        position = last
     return found

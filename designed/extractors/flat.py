@@ -88,7 +88,7 @@ def flatten(document: str, start: int, end: int) -> Flat:
                 before = length
                 walk(match.start("text"), match.end("text"))
                 links.append((before, length))
-            elif kind == "newline" or kind == "break":
+            elif kind in {"newline", "break"}:
                 put(" ", match.start())
             elif match[0] == "~~":
                 if strike is None:

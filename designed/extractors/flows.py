@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """Arrows and settings in plain text: `order → payment`, `orders.placed (order → shipping)`, `PAYMENT_URL=http://payment:8080`. Pure.
 
 In running text, in list items and in fences without a language. Both sides must be names; an arrow back along one that the
@@ -27,9 +28,9 @@ _SETTING_END = re.compile(r"_(?:BASE_URL|API_URL|URL|URI|API_ADDR|ADDRESS|ADDR|H
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?([A-Za-z][A-Za-z0-9-]*)(?:\.[a-z0-9.-]+)?(?::\d+)?(?:[/?].*)?")
 
 
-def arrow_statements(flat: Flat, start: int, end: int, names: Sequence[Name], context: Context, drawn: set[tuple[str, str]]) -> list[Statement]:
+def arrow_statements(flat: Flat, start: int, end: int, names: Sequence[Name], drawn: set[tuple[str, str]]) -> list[Statement]:
     """Statements of the arrows in [start, end). `drawn` holds the arrows of the block so far."""
-    arrows = [m for m in ARROW.finditer(flat.text, start, end) if not flat.in_code(m.start()) or "-" not in m[0] or True]
+    arrows = list(ARROW.finditer(flat.text, start, end))
     if not arrows:
         return []
     bounds = [start, *[b for m in arrows for b in m.span()], end]
@@ -87,16 +88,16 @@ def _named(flat: Flat, start: int, end: int, names: Sequence[Name], *, first: bo
         if found is not None and (not last or re.fullmatch(r"[\s`*\])\"'.,]*(?:\([^)]*\))?[\s`*\])\"']*|.*", text[found.end : end])):
             return found
         label = re.split(r"[(（:,.]|\s[-–]\s|\n", text[begin:end], maxsplit=1)[0].strip(" `*[]\"'")
-        return _open(text, begin, label)
+        return _open(begin, label)
     if inside:
         found = inside[-1]
         if re.fullmatch(r"[\s`*\])\"':]*(?:\([^)]*\)?)?[\s`*\])\"']*", text[found.end : end]):
             return found
     label = re.split(r"[:,.(]\s|^\s*\d+[.)]\s", text[start:end])[-1].strip(" `*[]\"'(")
-    return _open(text, start, label)
+    return _open(start, label)
 
 
-def _open(text: str, at: int, label: str) -> Name | None:
+def _open(at: int, label: str) -> Name | None:
     label = re.sub(r"^\d+[.)]\s*", "", label)
     if _ACTOR.fullmatch(label):
         return Name(at, at, at, RawName(label, ""), f"actor:{hyphenated(label)}", "")

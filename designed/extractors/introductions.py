@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """Names that running text introduces: titles, headings, rows of a service table, leads of lists, "the X service", 결제(pay). Pure.
 
 A name is introduced by a head noun that says what it is (service, API, database, topic, 서비스, 토픽) or by its place (the first
@@ -56,6 +57,8 @@ _COMPOUND = tuple(
     "-based -facing -side -level -to -in -up -party -end -ready -aware -driven -specific -wide -grade -native -oriented -friendly -like -free -only -code -source -performance -time -built -hosted "
     "-managed -cluster -memory -tier -tenant -region -quality -purpose -value -backed".split()
 )
+# Without any of these a text introduces nothing.
+_TELLING = re.compile(r"ervice|`|[가-힣]|API|ateway|atabase|opic|ueue|erver|orker|event|-(?:svc|db)")
 _EMOJI = re.compile(r"^[^\w가-힣`*\[(]+")
 
 
@@ -150,9 +153,8 @@ def _role_cells(document: Document, block: Block) -> Iterator[RawEntity]:
 
 def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]:
     source = document.text
-    if "ervice" not in source[block.start : block.end] and not HANGUL_WORD.search(source, block.start, block.end) and "`" not in source[block.start : block.end]:
-        if re.search(r"API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker|event", source[block.start : block.end]) is None:
-            return
+    if _TELLING.search(source, block.start, block.end) is None:
+        return
     flat = flatten(source, block.start, block.end)
     if block.item and _SECTION.search(section):
         lead = re.match(r"([A-Za-z가-힣][\w가-힣 -]{1,40}?)\s*(?:[:–—]|\s-\s)", flat.text)
@@ -213,7 +215,7 @@ def _korean(document: Document, flat: Flat) -> Iterator[RawEntity]:
 
 def _korean_name(match: re.Match[str]) -> bool:
     word = re.sub(r"^[0-9-]+", "", match[1])
-    if not word or word.casefold() in _KO_STOP or word.endswith(("의", "는", "은", "를", "을", "한", "된", "할", "에서", "으로", "와", "과", "및")) and match[2]:
+    if not word or word.casefold() in _KO_STOP or (word.endswith(("의", "는", "은", "를", "을", "한", "된", "할", "에서", "으로", "와", "과", "및")) and match[2]):
         return False
     return len(word) >= 2
 

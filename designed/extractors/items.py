@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """An English sentence as items: names, frame verbs with their form, function words. Pure."""
 
 from __future__ import annotations
@@ -100,16 +101,14 @@ def _settle(found: list[Item]) -> None:
         elif item.kind == "verb":
             if _is_noun(item, before, after, found, index):
                 item.kind = "word"
-        elif item.word == "no" and after is not None and after.word == "longer":
-            item.kind = "adv"
-        elif item.kind == "conj" and item.word == "then" and before is not None and before.kind == "conj":
+        elif (item.word == "no" and after is not None and after.word == "longer") or (item.kind == "conj" and item.word == "then" and before is not None and before.kind == "conj"):
             item.kind = "adv"
 
 
 def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[Item], index: int) -> bool:
     if before is None:
         # "Requests are sent", "Queries the catalog": a noun is followed by a verb.
-        follows = [i for i in found[index + 1 :] if i.kind not in ("adv",)][:1]
+        follows = [i for i in found[index + 1 :] if i.kind != "adv"][:1]
         if item.form not in ("base", "s") or not follows:
             return False
         transitive = lexicon.FRAMES[item.lemma].get("") == "C"
@@ -120,18 +119,18 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
     if before is None:
         return False
     if item.form == "ing":
-        return before.kind == "det" or (after is not None and after.kind == "word" and before.kind in ("det",))
+        return before.kind == "det" or (after is not None and after.kind == "word" and before.kind == "det")
     if item.form == "ed":
-        return before.kind == "det" and after is not None and after.kind in ("word",)
+        return before.kind == "det" and after is not None and after.kind == "word"
     if before.kind == "det":
-        return before.word not in ("that",)
+        return before.word != "that"
     if before.kind == "prep" and before.word != "to":
         return True
     if before.kind == "verb" and item.form in ("base", "s"):
         # "sends requests", "makes calls": a verb's object, unless the two are coordinated.
         return True
     if before.kind == "word":
-        if before.word in _NOUN_BEFORE or before.word.endswith(("ing", "al", "ous", "ive")) and not before.code:
+        if before.word in _NOUN_BEFORE or (before.word.endswith(("ing", "al", "ous", "ive")) and not before.code):
             return True
         # "user requests" is a noun phrase; "the handler requests quotes" is none.
         if item.form == "s":

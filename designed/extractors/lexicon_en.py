@@ -1,3 +1,4 @@
+# ruff: noqa: E501, RUF024  # word lists stay in one line each; frames that share a table never change it
 """English verb frames by stem: which argument of which verb makes which relation. Pure data and its forms.
 
 A frame maps a slot (a preposition, or "" for the direct object) to a relation code:

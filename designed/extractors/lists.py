@@ -1,3 +1,4 @@
+# word lists and patterns stay in one line each; Korean letters count twice
 """Lists: addresses of other services under a variable, entries under "Depends on", items that begin with a service's name. Pure.
 
 Rules: `list.address`, `list.role`, and `list_en.*` / `list_ko.*` for sentences in items.
@@ -12,7 +13,7 @@ from dataclasses import replace
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat, flatten, sentences
-from designed.extractors.names import Name, Names
+from designed.extractors.names import Name
 from designed.extractors.prose_en import english_statements
 from designed.extractors.prose_ko import korean_statements
 from designed.extractors.roles import ADDRESS, KO_ADDRESS, Role, role_of
@@ -27,12 +28,9 @@ _START_ORDER = re.compile(r"compose|start(?:up)? order|depends_on|kubernetes res
 Listed = list[tuple[Statement, int, int]]
 
 
-def list_statements(document: Document, block: Block, flat: Flat, found: Sequence[Name], names: Names, context: Context) -> Listed | None:
+def list_statements(document: Document, block: Block, flat: Flat, found: Sequence[Name], context: Context) -> Listed | None:
     """Statements of an item; None where it is to be read as ordinary sentences."""
-    if block.parents and block.item:
-        parent = block.parents[-1] if block.parents[-1] is not block else (block.parents[-2] if len(block.parents) > 1 else None)
-    else:
-        parent = None
+    parent = (block.parents[-1] if block.parents[-1] is not block else block.parents[-2] if len(block.parents) > 1 else None) if block.parents and block.item else None
     lead = flatten(document.text, parent.start, parent.end).text.strip() if parent is not None else ""
     if _VARIABLE.search(lead) or _VARIABLE.match(flat.text.strip(" `*")):
         made = [(s, 0, len(flat.text)) for s in address_statements(flat, 0, len(flat.text), found, context, "list.address")]
@@ -51,7 +49,7 @@ def list_statements(document: Document, block: Block, flat: Flat, found: Sequenc
 
 
 def address_statements(flat: Flat, start: int, end: int, found: Sequence[Name], context: Context, rule: str) -> Iterator[Statement]:
-    """ "the address and port of the X service", "X 내부 URL": whoever is configured with it calls X."""
+    """‘the address and port of the X service’, "X 내부 URL": whoever is configured with it calls X."""
     subject = _subject(context)
     if subject is None or subject.passive:
         return
@@ -87,7 +85,7 @@ def _above(document: Document, block: Block | None) -> str:
 
 
 def _of_lead(flat: Flat, found: Sequence[Name], start: int, context: Context) -> Listed:
-    """ "**payment**: charges cards through Stripe": the rest is about the lead."""
+    """‘**payment**: charges cards through Stripe’: the rest is about the lead."""
     lead = found[0]
     here = replace(context, subject=lead.raw, subject_key=lead.key, fragment=True, previous=None)
     made: Listed = []

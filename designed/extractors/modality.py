@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """How a sentence means what it says: planned, deprecated, forbidden, conditional, exclusive, historical; English and Korean. Pure."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """Names in a stretch of text: the registry's, products, and names that publish and subscribe sentences bring themselves."""
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from functools import lru_cache
 from designed.extractors.flat import Flat
 from designed.extractors.lexicon_en import VERBS
 from designed.reader import RawName
+from nexus.model.entity import Entity
 from nexus.model.mentions import Found, NameIndex, plausible
 from nexus.model.names import words
-from nexus.model.entity import Entity
 from nexus.model.registry import Registry, Resolution, searchable, spellings
 from nexus.model.service import NodeKind
 from nexus.model.technology import TECHNOLOGIES
@@ -27,7 +28,7 @@ _LANGUAGES = frozenset(
 _CODE_EVENT = re.compile(r"[A-Za-z가-힣][\w가-힣.*:-]{1,80}")
 # Where a text can bring a name itself.
 BRINGS = re.compile(r"이벤트|토픽|메시지|메세지|[a-z][A-Z]|[a-z][._][a-z]|->|→|\bAPI\b")
-_FILE = re.compile(r"\.(?:md|ya?ml|json|py|js|ts|go|java|kt|sh|rs|rb|php|cs|cpp|c|h|txt|proto|html|css|xml|toml|ini|env|sql|conf|cfg|lock|properties|gradle|jar|com|org|io|net|dev|local|exe|dll|so)$", re.I)
+_FILE = re.compile(r"\.(?:md|ya?ml|json|py|js|ts|go|java|kt|sh|rs|rb|php|cs|cpp|c|h|txt|proto|html|css|xml|toml|ini|env|sql|conf|cfg|lock|properties|gradle|jar|com|org|io|net|dev|local|exe|dll|so)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def extract(text: SourceText, registry: Registry) -> tuple[RawClaim, ...]:
     document = parse(text.text)
     names = names_of(registry)
     claims: list[RawClaim] = []
-    for block, context in contexts(document, text, registry):
+    for block, context in contexts(document, registry):
         if block.kind == "text":
             claims += _text(document, block, names, context)
         elif block.kind == "fence" and block.language.casefold() in FENCES | SETTINGS:
@@ -53,7 +53,7 @@ def extract(text: SourceText, registry: Registry) -> tuple[RawClaim, ...]:
     return tuple(dict.fromkeys(_unique(claims)))
 
 
-def contexts(document: Document, text: SourceText, registry: Registry) -> Iterator[tuple[Block, Context]]:
+def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Context]]:
     """Each block with its context."""
     title = re.search(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", document.front, re.MULTILINE)
     base = subject_of(title[1], registry) if title is not None else None
@@ -105,14 +105,14 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         wide = names.find(flat, doubtful=True)
         topics = brought(flat, 0, len(flat.text), wide)
         for start, end in sentences(flat):
-            for statement in arrow_statements(flat, start, end, sorted([*wide, *topics], key=lambda n: n.start), context, drawn):
-                yield claim_of(document.lines, flat, start, end, statement, context)
+            for statement in arrow_statements(flat, start, end, sorted([*wide, *topics], key=lambda n: n.start), drawn):
+                yield claim_of(document.lines, flat, start, end, statement)
     if block.item:
         context = replace(context, rule="list_en")
-        listed = list_statements(document, block, flat, found, names, context)
+        listed = list_statements(document, block, flat, found, context)
         if listed is not None:
             for statement, start, end in listed:
-                yield claim_of(document.lines, flat, start, end, statement, context)
+                yield claim_of(document.lines, flat, start, end, statement)
             return
     previous: Name | None = None
     pending: list[RawClaim] = []
@@ -124,7 +124,7 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
             statements, single = korean_statements(flat, start, end, found, here)
         else:
             statements, single = english_statements(flat, start, end, found, here)
-        made = [claim_of(document.lines, flat, start, end, s, here, korean=korean) for s in statements]
+        made = [claim_of(document.lines, flat, start, end, s, korean=korean) for s in statements]
         if not statements and len(pending) == 1 and (more := quantities(flat.text[start:end])) and not [n for n in found if start <= n.start < end]:
             # "A calls B. It must answer within p99 < 200 ms.": the number belongs to the one claim before it.
             place = document.lines.place(flat.span(bounds[index - 1][0], end)[0], flat.span(start, end)[1])
@@ -140,7 +140,7 @@ def _fence(document: Document, block: Block, names: Names, context: Context) -> 
     language, source = block.language.casefold(), document.text
     if language in SETTINGS:
         for statement, start, end in setting_statements(source, block.start, block.end, names, context):
-            yield claim_of(document.lines, Flat(source, (0,), (0,)), start, end, statement, context)
+            yield claim_of(document.lines, Flat(source, (0,), (0,)), start, end, statement)
     if language not in FENCES or ARROW.search(source, block.start, block.end) is None:
         return
     drawn: set[tuple[str, str]] = set()
@@ -153,11 +153,11 @@ def _fence(document: Document, block: Block, names: Names, context: Context) -> 
         flat = Flat(line.rstrip("\n"), (0,), (start,))
         found = names.find(flat, doubtful=True)
         topics = brought(flat, 0, len(flat.text), found)
-        for statement in arrow_statements(flat, 0, len(flat.text), sorted([*found, *topics], key=lambda n: n.start), context, drawn):
-            yield claim_of(document.lines, flat, 0, len(flat.text), statement, context)
+        for statement in arrow_statements(flat, 0, len(flat.text), sorted([*found, *topics], key=lambda n: n.start), drawn):
+            yield claim_of(document.lines, flat, 0, len(flat.text), statement)
 
 
-def claim_of(lines: Lines, flat: Flat, start: int, end: int, statement: Statement, context: Context, *, korean: bool = False) -> RawClaim:
+def claim_of(lines: Lines, flat: Flat, start: int, end: int, statement: Statement, *, korean: bool = False) -> RawClaim:
     """A raw claim whose quote is the sentence."""
     first, last = flat.span(start, end)
     while first > 0 and lines.text[first - 1] in "*_`~":

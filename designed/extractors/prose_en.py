@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """English sentences: verb frames, passives, relative clauses, noun phrases like "calls from A to B". Pure.
 
 Rules: `<prefix>.active`, `.passive`, `.implicit` (the subject is the section's), `.pronoun`, `.part` (a handler of the section's
@@ -21,7 +22,7 @@ from nexus.model.service import NodeKind
 
 # A cheap look before a sentence is taken apart.
 HINT = re.compile(
-    "|".join(sorted({re.escape(form[:-1] if form.endswith("e") else form) for form, kind in ((l, "") for l in lexicon.FRAMES)} | {r"sen[dt]", "wr[io]t", r"got\b", "quer(?:y|ies|ied)", r"prox(?:y|ies)", r"traffic", r"address", r"host", r"\bur[li]\b", r"\bdsn\b", r"\bAPI", r"endpoint", r"port\b", r"kept", r"relie", "connection", r"client", "integrat"})),
+    "|".join(sorted({re.escape(lemma.removesuffix("e")) for lemma in lexicon.FRAMES} | {r"sen[dt]", "wr[io]t", r"got\b", "quer(?:y|ies|ied)", r"prox(?:y|ies)", r"traffic", r"address", r"host", r"\bur[li]\b", r"\bdsn\b", r"\bAPI", r"endpoint", r"port\b", r"kept", r"relie", "connection", r"client", "integrat"})),
     re.IGNORECASE,
 )
 _MESSAGING = re.compile(r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv", re.IGNORECASE)
@@ -53,7 +54,7 @@ def english_statements(flat: Flat, start: int, end: int, names: Sequence[Name], 
     for index, predicate in enumerate(found):
         stop = found[index + 1].index if index + 1 < len(found) else len(parts)
         made += _predicate(flat, start, end, parts, predicate, stop, context, only_one is not None)
-    made += _nouns(flat, start, end, parts, inside, context, made)
+    made += _nouns(flat, start, end, parts, context, made)
     subjects = {n.key: n for p in found for n in p.subject.names if p.subject.how == "named" and not p.passive} or {
         n.key: n for p in found for n in p.subject.names if p.subject.how == "named"
     }
@@ -78,7 +79,7 @@ def _predicate(
     negated = _negated(parts, predicate)
     modality = _modality(flat, start, end, verb.start, clause, negated, context)
     if predicate.passive:
-        yield from _passive(flat, parts, predicate, frame, subject, modality, context)
+        yield from _passive(parts, predicate, frame, subject, modality, context)
         return
     if not subject:
         return
@@ -111,9 +112,9 @@ def _predicate(
         exclusive, gateway = "only_via", through[0].raw.name
     for source in subject:
         for relation, target in pairs:
-            rule = f"{context.rule}.{_rule(predicate, source, context)}"
+            rule = f"{context.rule}.{_rule(predicate, source)}"
             if through and not exclusive and relation == CALLS:
-                yield from _halves(source, target, through, rule, verb.start, modality, context)
+                yield from _halves(source, target, through, verb.start, modality, context)
                 continue
             if relation == SUBSCRIBES and not target.topic and (brokers := [n for n in through if n.topic]):
                 # "consumes messages of B through the broker": one subscribes, the other publishes.
@@ -127,8 +128,8 @@ def _predicate(
             )
 
 
-def _halves(source: Name, target: Name, through: Sequence[Name], rule: str, verb: int, modality: Modality, context: Context) -> Iterator[Statement]:
-    """ "A calls B through T": A depends on T, and T on B; through a broker, one publishes and the other subscribes."""
+def _halves(source: Name, target: Name, through: Sequence[Name], verb: int, modality: Modality, context: Context) -> Iterator[Statement]:
+    """‘A calls B through T’: A depends on T, and T on B; through a broker, one publishes and the other subscribes."""
     rule = f"{context.rule}.via"
     for middle in through:
         if middle.topic:
@@ -141,7 +142,7 @@ def _halves(source: Name, target: Name, through: Sequence[Name], rule: str, verb
 
 
 def _passive(
-    flat: Flat, parts: Sequence[Item], predicate: Predicate, frame: dict[str, str], subject: list[Name], modality: Modality, context: Context
+    parts: Sequence[Item], predicate: Predicate, frame: dict[str, str], subject: list[Name], modality: Modality, context: Context
 ) -> Iterator[Statement]:
     verb = parts[predicate.index]
     arguments = [(slot, _pronoun(name, context)) for slot, name in predicate.arguments]
@@ -153,11 +154,11 @@ def _passive(
         before = parts[predicate.index - 1].name
         themes = [before] if before is not None else []
     opened_when = predicate.index > 0 and parts[predicate.index - 1].kind == "sub"
-    if opened_when or (predicate.lemma in ("call", "invoke") and any(slot == "from" for slot, _ in arguments)):
+    placed = predicate.lemma in ("call", "invoke") and any(slot == "from" for slot, _ in arguments)
+    if placed or (opened_when and predicate.lemma in ("call", "invoke", "request", "query", "use", "contact")):
         # "when requested from Checkout", "is called from Shipping".
-        if predicate.lemma in ("call", "invoke", "request", "query", "use", "contact"):
-            agents += [name for slot, name in arguments if name is not None and slot == "from"]
-            themes = themes or _implicit(context)
+        agents += [name for slot, name in arguments if name is not None and slot == "from"]
+        themes = themes or _implicit(context)
     direct = frame.get("", "")
     if agents:
         for theme in themes:
@@ -226,7 +227,7 @@ def _implicit(context: Context) -> list[Name]:
 
 
 def _pronoun(name: Name | None, context: Context) -> Name | None:
-    """ "can call it": the thing that the section is about."""
+    """‘can call it’: the thing that the section is about."""
     if name is not None:
         return name
     implicit = _implicit(context)
@@ -245,7 +246,7 @@ def _is_topic(flat: Flat, name: Name, slot: str, lemma: str) -> bool:
     return lemma in ("publish", "subscribe", "listen", "consume", "enqueue", "broadcast", "emit") and (slot == "" or lemma in ("publish", "subscribe", "listen", "consume"))
 
 
-def _rule(predicate: Predicate, source: Name, context: Context) -> str:
+def _rule(predicate: Predicate, source: Name) -> str:
     if predicate.subject.how == "part":
         return "part"
     if source.start < 0:
@@ -299,7 +300,7 @@ def _modality(flat: Flat, start: int, end: int, verb: int, clause: str, negated:
 
 
 def _nouns(
-    flat: Flat, start: int, end: int, parts: Sequence[Item], names: Sequence[Name], context: Context, made: Sequence[Statement]
+    flat: Flat, start: int, end: int, parts: Sequence[Item], context: Context, made: Sequence[Statement]
 ) -> Iterator[Statement]:
     """Relations that nouns carry: "requests from A to B", "outbound calls to B", "a reverse proxy for A and B"."""
     text = flat.text[start:end]
@@ -320,8 +321,8 @@ def _nouns(
                 )
     for match in _NOUNS.finditer(text):
         at = start + match.start()
-        index = next((i for i, p in enumerate(parts) if p.start <= at < p.end), None)
-        if index is None or parts[index].kind == "verb":
+        index = next((i for i, p in enumerate(parts) if p.start <= at < p.end), len(parts))
+        if index == len(parts) or parts[index].kind == "verb":
             continue
         sides: dict[str, list[Name]] = {"from": [], "to": [], "between": []}
         slot = ""

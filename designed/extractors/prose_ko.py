@@ -1,3 +1,4 @@
+# word lists and patterns stay in one line each; Korean letters count twice
 """Korean sentences: verb frames by stem, roles by particles, relative clauses, passives. Pure.
 
 Rules as in `prose_en`: `<prefix>.active`, `.passive`, `.implicit`, `.relative`, `.via`, `.part`.
@@ -14,8 +15,8 @@ from designed.extractors.lexicon_ko import FRAMES
 from designed.extractors.modality import korean
 from designed.extractors.names import Name, brought
 from designed.extractors.parse_ko import Argument, Verb, parse
-from designed.reader import RawName
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
+from designed.reader import RawName
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 

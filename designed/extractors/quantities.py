@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """What a sentence promises in numbers: latency, calls per request, success rate, schedule, read-only, exactly once. Pure."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from nexus.model.claim import Quantity
 
 _NUMBER = r"(\d+(?:[.,]\d+)?)"
 _LATENCY = re.compile(rf"\b[pP](50|90|95|99)(?:\.\d)?\b[^.\d]{{0,40}}?{_NUMBER}\s?(ms|milliseconds?|밀리초|s|sec(?:onds?)?|초)(?![A-Za-z])|{_NUMBER}\s?(ms|s|초|밀리초)\s?(?:\(|at |의 )?[pP](50|90|95|99)")
-_AT_MOST = re.compile(rf"\b(?:at most|no more than|not more than|maximum(?: of)?|max\.?|up to)\s+(\d+|once|one|two|three|twice)\s*(?:times|calls?|requests?|queries|attempts)?\s*(?:per|for each|for every|in each|/)\s*(?:\w+\s)?(?:request|order|call|checkout|transaction|message|page)|요청(?:당| ?하나에| ?건당| ?한 건에)\s*(?:최대\s*)?(\d+)\s*(?:번|회)|최대\s*(\d+)\s*(?:번|회)(?:만)?\s*(?:호출|요청|조회)", re.IGNORECASE)
+_AT_MOST = re.compile(r"\b(?:at most|no more than|not more than|maximum(?: of)?|max\.?|up to)\s+(\d+|once|one|two|three|twice)\s*(?:times|calls?|requests?|queries|attempts)?\s*(?:per|for each|for every|in each|/)\s*(?:\w+\s)?(?:request|order|call|checkout|transaction|message|page)|요청(?:당| ?하나에| ?건당| ?한 건에)\s*(?:최대\s*)?(\d+)\s*(?:번|회)|최대\s*(\d+)\s*(?:번|회)(?:만)?\s*(?:호출|요청|조회)", re.IGNORECASE)
 _RATE = re.compile(rf"{_NUMBER}\s?%\s*(?:of (?:the )?(?:calls|requests|time)|availability|success|uptime|이상|의 ?(?:요청|호출|가용성|성공률))|(?:availability|success rate|uptime|SLO|SLA|성공률|가용성|가용률)[^.%\d]{{0,30}}{_NUMBER}\s?%", re.IGNORECASE)
 _READ_ONLY = re.compile(r"\bread[- ]only\b|\bonly reads?\b|읽기 ?전용|조회만", re.IGNORECASE)
 _EXACTLY_ONCE = re.compile(r"\bexactly[- ]once\b|정확히 ?한 ?번", re.IGNORECASE)
@@ -42,10 +43,10 @@ def _all(text: str) -> Iterator[Quantity]:
         value = float(next(g for g in match.groups() if g).replace(",", "."))
         if value >= 50:
             yield Quantity("success_rate", value, "%", match[0])
-    if match := _READ_ONLY.search(text):
-        yield Quantity("read_only", text=match[0])
-    if match := _EXACTLY_ONCE.search(text):
-        yield Quantity("exactly_once", text=match[0])
+    if (read_only := _READ_ONLY.search(text)) is not None:
+        yield Quantity("read_only", text=read_only[0])
+    if (once := _EXACTLY_ONCE.search(text)) is not None:
+        yield Quantity("exactly_once", text=once[0])
     schedule = _schedule(text)
     if schedule:
         yield Quantity("schedule", text=schedule)

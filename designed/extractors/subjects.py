@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """What a document and its sections are about: the implicit subject of "This service calls B" and of table rows. Pure."""
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _DEPENDENCY = re.compile(r"(?:의존성|연동|호출|의존|dependency|integrat
 
 
 def is_dependency(heading: str) -> bool:
-    """ "Store Service 의존성" inside another service's document: what that one depends on, and not a new subject."""
+    """‘Store Service 의존성’ inside another service's document: what that one depends on, and not a new subject."""
     return _DEPENDENCY.search(heading.strip(" *_`#:")) is not None
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """Tables: dependency tables (from, to), event tables (topic, producer, consumer), a service a row, key and value under a service. Pure.
 
 Rules: `table.pair`, `table.event`, `table.role` (a column or key such as "Depends on"), `table.route`, `table.address`, and
@@ -59,14 +60,14 @@ def table_statements(document: Document, block: Block, names: Names, context: Co
         flat = flatten(document.text, row[0].start, row[-1].end)
         spans = _spans(flat, row)
         found = names.find(flat)
-        planned = heading(flat, columns, context)
+        planned = heading(flat, context)
         for statement, start, end in _row(flat, spans, found, columns, context):
             if planned is not None and statement.modality is Modality.ASSERTED:
                 statement.modality = planned
-            yield make(document.lines, flat, start, end, statement, context)
+            yield make(document.lines, flat, start, end, statement)
 
 
-def heading(flat: Flat, columns: _Columns, context: Context) -> Modality | None:
+def heading(flat: Flat, context: Context) -> Modality | None:
     """Modality that a row states in a cell of its own ("planned", "deprecated", 예정), else the headings'."""
     for match in re.finditer(r"(?:^|\|)\s*(planned|deprecated|future|removed|legacy|예정|계획|폐기|todo)\s*(?=\||$)", flat.text, re.IGNORECASE):
         word = match[1].casefold()
@@ -146,8 +147,8 @@ def _row(
             continue
         yield from ((s, *whole) for s in role_statements(subject, cell(index, topics=role[0] != CALLS), role, "table.role"))
         done = True
-    if not done and columns.service is None and len(spans) >= 2 and (role := role_of(flat.text[slice(*spans[0])])) is not None:
-        yield from ((s, *whole) for s in role_statements(subject, cell(1, topics=role[0] != CALLS), role, "table.role"))
+    if not done and columns.service is None and len(spans) >= 2 and (own := role_of(flat.text[slice(*spans[0])])) is not None:
+        yield from ((s, *whole) for s in role_statements(subject, cell(1, topics=own[0] != CALLS), own, "table.role"))
         return
     yield from _sentences(flat, spans, found, columns, replace(context, subject=subject.raw, subject_key=subject.key, fragment=True, previous=None))
 
@@ -157,11 +158,11 @@ def _sentences(
 ) -> Iterator[tuple[Statement, int, int]]:
     variable = _VARIABLE.search(flat.text, *spans[0]) is not None
     for index, (start, end) in enumerate(spans):
-        if index == 0 or index == columns.service:
+        if index in (0, columns.service):
             continue
         if variable:
             yield from ((s, 0, len(flat.text)) for s in address_statements(flat, start, end, found, context, "table.address"))
-        if end - start < 8 or variable and not _SENTENCE_COLUMN.fullmatch(columns.heads[index] if index < len(columns.heads) else ""):
+        if end - start < 8 or (variable and not _SENTENCE_COLUMN.fullmatch(columns.heads[index] if index < len(columns.heads) else "")):
             continue
         inner = _slice(flat, start, end)
         for first, last in sentences(inner):

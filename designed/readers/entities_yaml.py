@@ -58,8 +58,9 @@ class EntitiesYaml:
                 for node in value.value:
                     _entry(node, lines, path, entities, problems)
             elif key == "ignore" and isinstance(value, yaml.SequenceNode):
-                for node in value.value:
-                    entities.append(RawEntity(str(node.value), "", lines.place(node.start_mark.index, node.end_mark.index), attributes={"declared": "ignored"}))
+                entities += [
+                    RawEntity(str(node.value), "", lines.place(node.start_mark.index, node.end_mark.index), attributes={"declared": "ignored"}) for node in value.value
+                ]
             else:
                 problems.append(Problem(path, value.start_mark.line + 1, f"unknown or misplaced key {key!r}; there are `entities` and `ignore`", "entities"))
         return Reading(entities=tuple(entities), problems=tuple(problems))

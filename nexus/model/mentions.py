@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # word lists stay in one line each
 """Finding names in running text: longest match on word boundaries, with the marks that tell a name from a common word. Pure.
 
 A name of one plain word (`order`, `cart`, 결제) is *weak*: in "alphabetical order" it is no name. It counts where
@@ -106,11 +107,8 @@ class NameIndex:
 
     def maybe(self, text: str) -> bool:
         """Whether a text can hold a name at all: a cheap look before `find`."""
-        firsts = self._sequences
-        for word in _TOKEN.findall(text):
-            if word.casefold() in firsts or (word[0] in self._hangul and HANGUL.match(word)):
-                return True
-        return False
+        firsts, hangul = self._sequences, self._hangul
+        return any(word.casefold() in firsts or word[0] in hangul for word in _TOKEN.findall(text))
 
     def find(self, text: str, code: Callable[[int], bool] | None = None) -> list[Found]:
         """Names in a text, in order, without overlaps. `code(offset)` says whether an offset lies in a code span or link text."""
