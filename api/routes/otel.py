@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from api.context import Context, Ingester, Json
 from api.routes._observed import instant
+from api.routes._sources import source_json
+from nexus.ports.coverage import CoverageReader
 from nexus.ports.observed import AggregateControl
 
 ROUTER = APIRouter(tags=["observed"])
@@ -24,10 +26,13 @@ class AggregateRequest(BaseModel):
 
 
 @ROUTER.post("/otel/aggregate")
-def aggregate(context: Context, _: Ingester, body: AggregateRequest | None = None) -> Json:
+def aggregate(context: Context, caller: Ingester, body: AggregateRequest | None = None) -> Json:
     """Roll up what is acknowledged; with `settle` wait until everything acknowledged so far is, and treat every pairing wait as over."""
     done = context.services.get(AggregateControl).aggregate(settle=body.settle if body else False)
     found: Json = _texts(done)
+    # Of the caller's tenant only; with its state, so that "could not be read" never looks like "no calls".
+    polled = context.services.get(CoverageReader).sources(caller.tenant)
+    found["sources"] = [source for source in found["sources"] if source["name"] == "otlp"] + [source_json(source) for source in polled]
     return found
 
 
