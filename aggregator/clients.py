@@ -64,10 +64,10 @@ def clients(spans: pl.DataFrame, matched: np.ndarray, rules: Rules) -> pl.DataFr
 
 def _counted(rows: np.ndarray, up: np.ndarray, matched: np.ndarray, named: np.ndarray, transport: np.ndarray, call: np.ndarray) -> Flags:
     matched = matched & call
-    counted = call & ~transport
+    counted: Flags = matched | (call & ~transport)
     inner = rows[up[rows] >= 0]
     if not len(inner):
-        return counted | matched
+        return counted
     above = _reach_down(matched | transport, up)
     free = call & ~matched & ~transport & ~above
     candidate = matched | (free & named)

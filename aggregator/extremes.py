@@ -26,14 +26,14 @@ def bounds(samples: pl.DataFrame) -> pl.DataFrame:
     sides = []
     for name in LATENCIES:
         sides += [pl.col(f"{name}_ns").min().alias(f"{name}_min"), pl.col(f"{name}_ns").max().alias(f"{name}_max")]
-    return samples.group_by(ROW).agg(pl.col("at_ns").min().alias("first_ns"), pl.col("at_ns").max().alias("last_ns"), *sides)
+    return samples.group_by(ROW).agg(pl.col("at_ns").min().alias("first_ns"), pl.col("at_ns").max().alias("last_ns"), *sides).select(*ROW, *BOUNDS)
 
 
 def merge_bounds(parts: pl.DataFrame) -> pl.DataFrame:
     """Bounds of rows from bounds of their parts."""
     low = [name for name in BOUNDS if name == "first_ns" or name.endswith("_min")]
     high = [name for name in BOUNDS if name not in low]
-    return parts.group_by(ROW).agg(pl.col(low).min(), pl.col(high).max())
+    return parts.group_by(ROW).agg(pl.col(low).min(), pl.col(high).max()).select(*ROW, *BOUNDS)
 
 
 def examples(samples: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,124 @@
+"""Order, batching, duplication and tenants change nothing; rolled-up parts add up to the roll-up of the whole."""
+
+from __future__ import annotations
+
+import random
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregator.delta import delta, difference, unseen
+from aggregator.extremes import bounds, examples, merge_bounds, merge_examples
+from aggregator.observe import observe
+from aggregator.steps import Rules
+from nexus.model.span import SPAN_SCHEMA
+
+RULES = Rules()
+START = 1_768_478_400_000_000_000
+ATTRIBUTES = (
+    {}, {"http.request.method": "GET", "url.path": "/x"}, {"rpc.system": "grpc", "rpc.service": "s.S", "rpc.method": "M"}, {"server.address": "h.example"},
+    {"db.system": "mysql", "server.address": "10.0.0.1"}, {"peer.service": "svc-1"}, {"messaging.system": "kafka", "messaging.destination.name": "q"},
+    {"messaging.system": "kafka", "messaging.destination.name": "q", "messaging.operation.type": "create"},
+    {"messaging.system": "kafka", "messaging.operation.type": "receive", "messaging.batch.message_count": "2"},
+)
+
+
+@st.composite
+def span_sets(draw):
+    """A few traces of odd spans: shared ids, unseen and cyclic parents, links, skew."""
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    rows = []
+    for _ in range(draw(st.integers(1, 24))):
+        trace, number = rng.randrange(3), rng.randrange(1, 9)
+        begin = START + rng.randrange(0, 130_000) * 1_000_000
+        rows.append({
+            "tenant": rng.choice(["t0", "t0", "t1"]), "trace_id": bytes([1, trace]) * 8, "span_id": bytes([number]) * 8,
+            "parent_id": rng.choice([b"", bytes([rng.randrange(1, 9)]) * 8, bytes([rng.randrange(1, 9)]) * 8, b"bad"]), "kind": rng.randrange(6),
+            "name": rng.choice(["op", "/s.S/M", "GET"]), "start_ns": begin, "end_ns": begin + rng.randrange(-5, 60_000) * 1_000_000, "status": rng.randrange(3),
+            "status_message": rng.choice(["", "cancelled"]), "trace_state": rng.choice(["", "ot=th:8", "ot=th:c"]), "flags": rng.choice([0, 0x101, 0x301]),
+            "service_name": rng.choice(["svc-1", "svc-2", "svc-3", ""]), "environment": rng.choice([None, "prod"]), "service_version": rng.choice([None, "1"]),
+            "attributes": [{"key": k, "value": v} for k, v in rng.choice(ATTRIBUTES).items()], "attribute_count": 1,
+            "links": [{"trace_id": bytes([1, rng.randrange(3)]) * 8, "span_id": bytes([rng.randrange(1, 9)]) * 8} for _ in range(rng.choice([0, 0, 1, 2]))],
+        })
+    return pl.DataFrame(rows, schema=SPAN_SCHEMA, orient="row")
+
+
+def rolled(changes):
+    """Sum of deltas, by the names of edges."""
+    totals, bags, samples = [], [], []
+    for change in changes:
+        names = change.edges.select("edge", name=pl.concat_str("tenant", "rid", separator=" "))
+
+        def named(frame, names=names):
+            return frame.join(names, on="edge").drop("edge")
+
+        totals.append(named(change.rows.totals))
+        bags.append(named(change.rows.bags))
+        samples.append(named(change.rows.samples))
+    key = ["name", "start"]
+    total = pl.concat(totals).group_by(key).agg(pl.all().sum())
+    total = total.filter(pl.any_horizontal(pl.exclude(key) != 0)).sort(key)
+    bag = pl.concat(bags).group_by(*key, "kind", "item").agg(pl.col("n", "m").sum()).filter((pl.col("n") != 0) | (pl.col("m") != 0)).sort(*key, "kind", "item")
+    sample = pl.concat(samples)
+    sample = sample.group_by([name for name in sample.columns if name != "sign"]).agg(pl.col("sign").sum()).filter(pl.col("sign") != 0)
+    return total.rows(), bag.rows(), sorted(map(repr, sample.select(sorted(sample.columns)).rows()))
+
+
+@settings(max_examples=30, deadline=None)
+@given(spans=span_sets(), seed=st.integers(0, 10**6), cuts=st.integers(1, 4))
+def test_any_order_and_batching_gives_the_same_rows(spans, seed, cuts):
+    rng = random.Random(seed)
+    order = list(range(spans.height)) + [rng.randrange(spans.height) for _ in range(3)]
+    rng.shuffle(order)
+    size = -(-len(order) // cuts)
+    changes, seen = [], spans.clear()
+    for at in range(0, len(order), size):
+        new, _ = unseen(spans[order[at : at + size]], seen)
+        if new.height:
+            changes.append(delta(new, seen, RULES))
+            seen = pl.concat([seen, new])
+    assert rolled(changes) == rolled([difference(observe(spans, RULES), None)])
+
+
+@settings(max_examples=15, deadline=None)
+@given(spans=span_sets())
+def test_no_tenant_changes_anothers_rows(spans):
+    together = observe(spans, RULES).facts
+    alone = pl.concat([observe(part, RULES).facts for part in spans.partition_by("tenant")])
+    columns = sorted(together.columns)
+    assert sorted(map(repr, together.select(columns).rows())) == sorted(map(repr, alone.select(columns).rows()))
+
+
+@settings(max_examples=15, deadline=None)
+@given(spans=span_sets(), seed=st.integers(0, 10**6))
+def test_parts_of_whole_traces_add_up(spans, seed):
+    spans = spans.with_columns(links=pl.lit([], dtype=SPAN_SCHEMA["links"]))
+    whole = difference(observe(spans, RULES), None)
+    parts = [difference(observe(part, RULES), None) for part in spans.partition_by("trace_id")]
+    random.Random(seed).shuffle(parts)
+    assert rolled(parts) == rolled([whole])
+
+
+@settings(max_examples=30, deadline=None)
+@given(spans=span_sets(), share=st.floats(0.1, 0.9))
+def test_extremes_merge(spans, share):
+    samples = difference(observe(spans, RULES), None).rows.samples
+    cut = int(samples.height * share)
+    parts = samples[:cut], samples[cut:]
+    key = ["edge", "start"]
+    assert merge_bounds(pl.concat([bounds(part) for part in parts])).sort(key).rows() == bounds(samples).sort(key).rows()
+    merged = merge_examples(pl.concat([examples(part) for part in parts]))
+    assert sorted(map(repr, merged.rows())) == sorted(map(repr, examples(samples).rows()))
+
+
+def test_keys_that_collide_do_not_join_tenants(monkeypatch):
+    from aggregator import prepare
+
+    monkeypatch.setattr(prepare, "trace_key", lambda column="trace_id": pl.col(column).hash(0))
+    base = {"trace_id": b"t" * 16, "flags": 0, "start_ns": START, "end_ns": START + 10, "status": 0, "name": "op", "attributes": [], "links": [], "attribute_count": 0}
+    spans = pl.DataFrame([
+        {**base, "tenant": "t0", "span_id": b"1" * 8, "parent_id": b"", "kind": 3, "service_name": "a"},
+        {**base, "tenant": "t1", "span_id": b"2" * 8, "parent_id": b"1" * 8, "kind": 2, "service_name": "b"},
+    ], schema=SPAN_SCHEMA, orient="row")
+    assert observe(spans, RULES).facts.height == 0
