@@ -1,0 +1,116 @@
+"""Evidence fit and expansions on `bench/data/evidence.json`: thresholds that tell answerable from unanswerable questions, and what each expansion adds.
+
+`--fit` writes the thresholds to `knowledge/retrieval/fit_thresholds.json` (they belong to the model).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from knowledge.embedding import PassageEmbedding
+from knowledge.retrieval.fit import Threshold, is_weak, threshold
+from knowledge.tokens import default_analyzer, term_key
+from nexus.model.document import Classification
+from nexus.ports.documents import IngestRequest
+from nexus.ports.search import Retriever, SearchRequest
+from nexus.settings import load_settings
+from nexus.store.embedded import EmbeddedPostgres
+from nexus.store.migrate import migrate
+from nexus.store.pool import Database
+from nexus.store.search import Reader, bm25
+from nexus.wiring.knowledge import ingestor
+from nexus.wiring.runtime import Runtime
+
+DATA = Path(__file__).parent / "data" / "evidence.json"
+THRESHOLDS = Path(__file__).parents[1] / "knowledge" / "retrieval" / "fit_thresholds.json"
+
+
+def magnitudes(runtime: Runtime, question: str) -> tuple[float, float]:
+    """(best cosine, best BM25 score as a share of what would be ideal)."""
+    found = runtime.get(Retriever).search(SearchRequest(question, "default", Classification.RESTRICTED))
+    written, _ = default_analyzer().question(question)
+    with runtime.database.connection() as connection:
+        _, ideal = bm25(connection, Reader("default", Classification.RESTRICTED), {term_key(term): (1.0, True) for term in written}, 1)
+    return found.best_cosine or 0.0, (found.best_bm25 or 0.0) / ideal if ideal else 0.0
+
+
+def fitted(good: np.ndarray, bad: np.ndarray) -> Threshold:
+    """The pair that best tells the two apart; of equals the lowest, so that little is called weak."""
+    best, chosen = -1.0, Threshold(0.0, 0.0)
+    for cosine in np.arange(0.75, 0.95, 0.0025):
+        for share in np.arange(0.05, 0.6, 0.025):
+            weak_good = ((good[:, 0] < cosine) & (good[:, 1] < share)).mean()
+            weak_bad = ((bad[:, 0] < cosine) & (bad[:, 1] < share)).mean()
+            # An answerable question called weak costs twice.
+            value = weak_bad - 2 * weak_good
+            if value > best + 1e-9:
+                best, chosen = value, Threshold(round(float(cosine), 4), round(float(share), 3))
+    return chosen
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fit", action="store_true")
+    arguments = parser.parse_args()
+    data = json.loads(DATA.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as folder:
+        server = EmbeddedPostgres(Path(folder) / "pg")
+        url = server.start()
+        try:
+            migrate(url)
+            root = Path(folder).resolve() / "docs"
+            for name, text in data["documents"].items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
+            runtime = Runtime(load_settings({"data": folder, "docs": {"roots": [root]}}), Database(url))
+            ingestor(runtime, embed_wait_s=600).ingest(IngestRequest(root))
+            identity = runtime.get(PassageEmbedding).identity()
+            good = np.array([magnitudes(runtime, question) for question in data["answerable"]])
+            bad = np.array([magnitudes(runtime, question) for question in data["unanswerable"]])
+            name = f"{identity.model}/{identity.dimension}"
+            print(f"best cosine   answerable {good[:, 0].mean():.3f} (min {good[:, 0].min():.3f})   unanswerable {bad[:, 0].mean():.3f} (max {bad[:, 0].max():.3f})")
+            print(f"BM25 share    answerable {good[:, 1].mean():.3f} (min {good[:, 1].min():.3f})   unanswerable {bad[:, 1].mean():.3f} (max {bad[:, 1].max():.3f})")
+            # Odd questions fit, even ones test.
+            chosen = fitted(good[::2], bad[::2])
+            words = Threshold(0.0, fitted(np.c_[np.zeros(len(good[::2])), good[::2, 1]], np.c_[np.zeros(len(bad[::2])), bad[::2, 1]]).bm25_share)
+            if arguments.fit:
+                body = {"note": "Fitted by bench/eval_evidence.py --fit on bench/data/evidence.json.", "thresholds": {
+                    "keywords": {"cosine": 0.0, "bm25_share": words.bm25_share}, name: {"cosine": chosen.cosine, "bm25_share": chosen.bm25_share}}}
+                THRESHOLDS.write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
+            used = chosen if arguments.fit else threshold(identity.model, identity.dimension)
+            for label, rows in (("all", (good, bad)), ("held out", (good[1::2], bad[1::2]))):
+                weak = [np.mean([is_weak(cosine, share, 1.0, used) for cosine, share in part]) for part in rows]
+                print(f"{label:<9} {used}: weak on {weak[0]:.0%} of the answerable, {weak[1]:.0%} of the unanswerable")
+            expansions(runtime, data["expansions"])
+            runtime.close()
+        finally:
+            server.stop()
+
+
+def expansions(runtime: Runtime, cases: list[dict]) -> None:
+    """How often each expansion adds what it should to the one best result, and how much it adds where it should not."""
+    retriever = runtime.get(Retriever)
+    counts: dict[str, list[int]] = {}
+    noise = 0
+    for case in cases:
+        hits = retriever.search(SearchRequest(case["query"], "default", Classification.RESTRICTED, top_k=1)).hits
+        added = [hit for hit in hits if hit.added_by]
+        if case["kind"] == "none":
+            noise += len(added)
+            continue
+        hit = any(h.added_by == case["kind"] and h.passage.document.title == case["document"] and case.get("text", "") in h.passage.text for h in added)
+        ranked = any(h.passage.document.title == case["document"] and case.get("text", "") in h.passage.text for h in hits if not h.added_by)
+        counts.setdefault(case["kind"], []).append(hit)
+        print(f"  {case['kind']:<11} {'added' if hit else 'missed'}{' (ranked anyway)' if ranked else ''}: {case['query']}")
+    for kind, found in counts.items():
+        print(f"{kind:<11} without 0 of {len(found)}, with {sum(found)} of {len(found)}")
+    print(f"added where nothing should be: {noise}")
+
+
+if __name__ == "__main__":
+    main()
