@@ -100,7 +100,7 @@ def _rank(entity: RawEntity) -> int:
         return 0
     if entity.declares:
         return 1
-    return {"": 2, "table": 2, "code": 3, "title": 3, "heading": 3, "prose": 4, "gloss": 4}.get(entity.attributes.get("introduced", ""), 5)
+    return {"": 2, "table": 2, "code": 3, "title": 3, "heading": 3, "prose": 4, "gloss": 3}.get(entity.attributes.get("introduced", ""), 5)
 
 
 def _kind_of(entity: RawEntity) -> str:
@@ -175,7 +175,8 @@ class _Drafts:
         if draft.state is EntityState.REJECTED:
             return
         for spelling in (entity.name, *entity.aliases):
-            if self._useful(spelling, draft) and technology(spelling) is None:
+            glossed = entity.attributes.get("introduced") == "gloss" and hyphenated(spelling) in GENERIC
+            if (glossed or self._useful(spelling, draft)) and technology(spelling) is None:
                 self._alias(draft, spelling)
         self._note(draft, item, kind)
 

@@ -69,17 +69,17 @@ class StoredEntities:
         self._control = control
         self._clock = clock
 
-    def list(self, wanted: EntityFilter) -> list[Entity]:
+    def entities(self, wanted: EntityFilter) -> list[Entity]:
         """Entities that the reader may see."""
         with self._database.connection() as connection:
             return entity_store.list_entities(connection, wanted)
 
-    def decisions(self, tenant: str, name: str = "") -> list[Decision]:  # type: ignore[valid-type]  # `list` is the port's method name
+    def decisions(self, tenant: str, name: str = "") -> list[Decision]:
         """Decisions, oldest first."""
         with self._database.connection() as connection:
             return entity_store.list_decisions(connection, tenant, name)
 
-    def ambiguous(self, wanted: EntityFilter) -> list[dict[str, Any]]:  # type: ignore[valid-type]  # as above
+    def ambiguous(self, wanted: EntityFilter) -> list[dict[str, Any]]:
         """Spellings that mean several things."""
         with self._database.connection() as connection:
             return entity_store.list_ambiguous(connection, wanted)

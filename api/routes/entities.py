@@ -54,16 +54,16 @@ Kind = Annotated[str, Query(pattern="^(service|database|topic|external|api)?$", 
 @ROUTER.get("")
 def list_entities(context: Context, caller: Reader, state: State = "", kind: Kind = "", q: Annotated[str, Query(max_length=200)] = "") -> Json:
     """Entities by name; `q` is a part of a name or alias."""
-    found = context.services.get(EntityControl).list(_filter(caller, state, kind, q))  # type: ignore[type-abstract]  # a Protocol is the key
+    found = context.services.get(EntityControl).entities(_filter(caller, state, kind, q))
     return {"entities": [entity_json(entity) for entity in found]}
 
 
 @ROUTER.get("/suggest")
 def suggest(context: Context, caller: Reader) -> Json:
     """What waits for a person: proposed names, and spellings that mean several things."""
-    control = context.services.get(EntityControl)  # type: ignore[type-abstract]  # as above
+    control = context.services.get(EntityControl)
     return {
-        "proposed": [entity_json(entity) for entity in control.list(_filter(caller, "proposed"))],
+        "proposed": [entity_json(entity) for entity in control.entities(_filter(caller, "proposed"))],
         "ambiguous": control.ambiguous(_filter(caller)),
     }
 
@@ -71,13 +71,13 @@ def suggest(context: Context, caller: Reader) -> Json:
 @ROUTER.get("/decisions")
 def decisions(context: Context, caller: Manager, name: Annotated[str, Query(max_length=300)] = "") -> Json:
     """Every decision, oldest first; about one name, where it is given."""
-    found = context.services.get(EntityControl).decisions(caller.tenant, name)  # type: ignore[type-abstract]  # as above
+    found = context.services.get(EntityControl).decisions(caller.tenant, name)
     return {"decisions": [decision_json(decision) for decision in found]}
 
 
 def _decide(context: Context, caller: Principal, action: Action, body: DecisionBody) -> dict[str, Any]:
     decision = Decision(action, body.name, caller.name, body.why, body.kind, body.other)
-    result = context.services.get(EntityControl).decide(caller.tenant, decision)  # type: ignore[type-abstract]  # as above
+    result = context.services.get(EntityControl).decide(caller.tenant, decision)
     entity = result["entity"]
     return {"decision": result["decision"], "entity": entity_json(entity) if entity is not None else None, "edges": result["edges"]}
 

@@ -20,7 +20,7 @@ _MARK = re.compile(
     re.DOTALL,
 )
 _SENTENCE_END = re.compile(r"[.!?。](?=[\"')\]]*(?:\s|$))[\"')\]]*|[。]")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|No|Fig|Mr|Ms|Dr|ca)|\b[A-Z])$", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"(?:\b(?:[eE]\.g|[iI]\.e|etc|vs|cf|approx|incl|resp|No|Fig|Mr|Ms|Dr|ca)|\b[A-Z])$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class EntityFilter:
 class EntityControl(Protocol):
     """Listing and deciding."""
 
-    def list(self, wanted: EntityFilter) -> list[Entity]:
+    def entities(self, wanted: EntityFilter) -> list[Entity]:
         """Entities by name and kind."""
         ...
 

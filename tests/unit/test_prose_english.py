@@ -151,7 +151,7 @@ def test_a_quote_is_the_sentence_at_its_place() -> None:
 
 
 def test_a_number_belongs_to_the_claim_before_it() -> None:
-    (claim,) = claims("# Notes\n\nThe order service calls the payment service. The call must answer within p99 < 200 ms.\n")
+    (claim,) = claims("# Notes\n\nThe order service calls the payment service. The call must answer within p99 < 200 ms. Nothing else.\n")
     assert [(q.metric, q.value) for q in claim.quantities] == [("latency_p99_ms", 200.0)]
     assert claim.quote.endswith("p99 < 200 ms.")
 

@@ -30,7 +30,7 @@ def list_(
 ) -> None:
     """List entities with their aliases, state and where they come from."""
     with runtime_beside(settings_from(data)) as runtime:
-        found = runtime.get(EntityControl).list(EntityFilter(tenant, Classification.RESTRICTED, (), state, kind, text))  # type: ignore[type-abstract]
+        found = runtime.get(EntityControl).entities(EntityFilter(tenant, Classification.RESTRICTED, (), state, kind, text))
     if as_json:
         print(json.dumps({"entities": [entity_json(entity) for entity in found]}, ensure_ascii=False))
         return
@@ -43,9 +43,9 @@ def list_(
 def propose(tenant: Tenant = "default", data: Data = None, as_json: Json = False) -> None:
     """Show what waits for a decision: proposed names, and spellings that mean several things."""
     with runtime_beside(settings_from(data)) as runtime:
-        control = runtime.get(EntityControl)  # type: ignore[type-abstract]
+        control = runtime.get(EntityControl)
         wanted = EntityFilter(tenant, Classification.RESTRICTED, (), "proposed")
-        proposed, ambiguous = control.list(wanted), control.ambiguous(wanted)
+        proposed, ambiguous = control.entities(wanted), control.ambiguous(wanted)
     if as_json:
         print(json.dumps({"proposed": [entity_json(entity) for entity in proposed], "ambiguous": ambiguous}, ensure_ascii=False))
         return
@@ -59,7 +59,7 @@ def propose(tenant: Tenant = "default", data: Data = None, as_json: Json = False
 def history(name: Annotated[str, typer.Argument(help="Only decisions about this name.")] = "", tenant: Tenant = "default", data: Data = None, as_json: Json = False) -> None:
     """Show decisions, oldest first."""
     with runtime_beside(settings_from(data)) as runtime:
-        found = runtime.get(EntityControl).decisions(tenant, name)  # type: ignore[type-abstract]
+        found = runtime.get(EntityControl).decisions(tenant, name)
     if as_json:
         print(json.dumps({"decisions": [decision_json(decision) for decision in found]}, ensure_ascii=False))
         return
@@ -70,7 +70,7 @@ def history(name: Annotated[str, typer.Argument(help="Only decisions about this 
 def _decide(action: Action, name: str, other: str, kind: str, who: str | None, why: str, tenant: str, data: Data, *, as_json: bool) -> None:
     decision = Decision(action, name, who or getpass.getuser(), why, kind, other)
     with runtime_beside(settings_from(data)) as runtime:
-        result = runtime.get(EntityControl).decide(tenant, decision)  # type: ignore[type-abstract]
+        result = runtime.get(EntityControl).decide(tenant, decision)
     entity = result["entity"]
     if as_json:
         print(json.dumps({**result, "entity": entity_json(entity) if entity is not None else None}, ensure_ascii=False))
