@@ -27,6 +27,14 @@ _STEP_KO: Final = re.compile(
 )
 _ENDPOINT: Final = re.compile(r"^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+/")
 _SETTING: Final = re.compile(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*\s*[:=]\s*\S*$")
+_PATH: Final = re.compile(r"^/[\w/{}*.:-]*$")
+_CONSTANT: Final = re.compile(r"^[A-Z]+(?:_[A-Z]+)+$")
+# Classes, files and functions: the inside of a program.
+_CODE: Final = re.compile(
+    r"^(?:[A-Z]\w*)?(?:Controller|Repository|Filter|Interceptor|Helper|Mapper|Entity|Dao|DAO|UseCase|Validator|Converter|Aspect|Middleware|Resolver|Serializer"
+    r"|Hook|Page|View|ViewModel|Component|Reducer|Context|Advice|Utils?|Impl|Factory)$|^\w+\(\)$|^[\w/-]+\.(?:tsx?|jsx?|py|java|kt|go|vue|cs|rb|php|rs|svelte)$"
+)
+_CLASS: Final = re.compile(r"^[A-Z][a-z0-9]+(?:[A-Z]\w*)+$|^(?:Service|Controller|Repository|Entity|DTO)s?$")
 _HEADS: Final = PROGRAM_HEADS | STORE_HEADS | BROKER_HEADS | TOPIC_HEADS
 
 
@@ -51,6 +59,14 @@ def _is_process(diagram: Diagram, nodes: list[DrawnNode]) -> bool:
     return steps >= 2 and steps * 5 >= len(nodes) * 2
 
 
+def _no_component(label: str) -> str:
+    if _ENDPOINT.match(label) or _PATH.match(label):
+        return "an endpoint"
+    if _SETTING.match(label) or (_CONSTANT.match(label) and label.lower().split("_")[-1] not in _HEADS):
+        return "a setting"
+    return ""
+
+
 def mark(diagram: Diagram) -> None:
     """Make arrows that are no dependencies weak."""
     nodes = [node for node in diagram.nodes.values() if not node.group]
@@ -60,7 +76,10 @@ def mark(diagram: Diagram) -> None:
         whole = "a chart of steps"
     elif any(title.startswith("domain") and title.endswith(("layer", "model")) for title in layers):
         whole = "layers inside one program"
-    part = {node.id: "an endpoint" if _ENDPOINT.match(node.label) else "a setting" for node in nodes if _ENDPOINT.match(node.label) or _SETTING.match(node.label)}
+    part = {node.id: why for node in nodes if (why := _no_component(node.label))}
+    if sum(1 for node in nodes if _CODE.match(node.label)) >= 2:
+        # Among controllers and repositories, OrderService is a class too.
+        part.update({node.id: "inside one program" for node in nodes if _CODE.match(node.label) or _CLASS.match(node.label)})
     if not whole and not part:
         return
     diagram.edges = [

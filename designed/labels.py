@@ -39,7 +39,7 @@ _PROTOCOLS: Final[tuple[tuple[str, str], ...]] = (
 )
 _PROTOCOL_RE: Final = tuple((re.compile(rf"(?<![\w.-])(?:{pattern})(?![\w-])", re.IGNORECASE), name) for pattern, name in _PROTOCOLS)
 _HTTP_OPERATION: Final = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+(/[^\s,;|]*)")
-_RPC_OPERATION: Final = re.compile(r"\b([A-Za-z_][\w.]*(?:/[A-Za-z_]\w*)?)\(\)?")
+_RPC_OPERATION: Final = re.compile(r"^(?:\W|\d|calls?\b|invokes?\b)*([A-Za-z_][\w.]*(?:/[A-Za-z_]\w*)?)\(\)?")
 _TOPIC_WORD: Final = re.compile(
     r"(?:topics?|queues?|exchange|channel|stream|토픽|큐)\s*[:=]?\s*[\"'`]?([A-Za-z0-9가-힣][\w.*/{}-]*)[\"'`]?", re.IGNORECASE
 )

@@ -7,11 +7,11 @@ A message is a call; a message back to who called before, drawn dashed or called
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from designed.drawing import MESSAGING, Diagram, DrawnEdge, DrawnNode, node_role
-from designed.kinds import Role
+from designed.kinds import Role, vocabulary
 from designed.labels import read_label
 from designed.reader import Place
 from nexus.model.claim import Modality
@@ -19,6 +19,8 @@ from nexus.model.claim import Modality
 _ANSWER: Final = re.compile(
     r"^(?:return\w*|respon[sd]\w*|reply|replies|ack\w*|ok|result\w*|[1-5]\d\d\b|success|error|done|응답|반환|결과|성공|실패)\b|^\d{3} |응답|반환", re.IGNORECASE
 )
+_PEOPLE: Final = vocabulary("user users customer client browser admin shopper visitor actor 사용자 고객 클라이언트 관리자 운영자 브라우저 회원 유저")
+_MAX_REACHED: Final = 64
 CONDITIONAL_BLOCKS: Final = frozenset({"alt", "opt", "else", "break", "option"})
 
 
@@ -30,6 +32,7 @@ class Sequence:
     diagram: Diagram = field(default_factory=Diagram)
     blocks: list[tuple[str, str]] = field(default_factory=list)
     _called: set[tuple[str, str]] = field(default_factory=set)
+    _calls: dict[str, set[str]] = field(default_factory=dict)
     # Who asked a broker for messages: what the broker sends back is the answer.
     _polled: set[tuple[str, str]] = field(default_factory=set)
 
@@ -39,6 +42,18 @@ class Sequence:
             return
         name = label or ident
         self.diagram.nodes[ident] = DrawnNode(ident, name, node_role(name, hint=hint, node_id=ident), place, within=within)
+
+    def _reaches(self, source: str, target: str) -> bool:
+        """Whether calls so far lead from one participant to another."""
+        waiting, seen = [source], {source}
+        while waiting and len(seen) < _MAX_REACHED:
+            for following in self._calls.get(waiting.pop(), ()):
+                if following == target:
+                    return True
+                if following not in seen:
+                    seen.add(following)
+                    waiting.append(following)
+        return False
 
     def message(self, source: str, target: str, text: str, place: Place, *, dashed: bool, asynchronous: bool = False) -> None:
         """One message; decides whether it is an answer."""
@@ -51,11 +66,16 @@ class Sequence:
         # A broker's message to a program is a delivery, unless it answers a program that only ever asked.
         if answered and (source, target) not in self._called and (dashed or _ANSWER.search(text.strip())) and roles[0] not in MESSAGING:
             return
-        if dashed and roles[0] in MESSAGING and _ANSWER.search(text.strip()):
+        if dashed and (_ANSWER.search(text.strip()) or (roles[0] not in MESSAGING and self._reaches(target, source))):
+            # Dashed, and an answer by its words, or to someone who started the chain of calls that led here.
             return
         if dashed and answered and (roles[0] is Role.STORE or (target, source) in self._polled):
             return
+        if not self._called and self.diagram.nodes[source].role is Role.SERVICE and self.diagram.nodes[source].label.lower() in _PEOPLE:
+            # Who sends the first message and is called like a person is one.
+            self.diagram.nodes[source] = replace(self.diagram.nodes[source], role=Role.CLIENT)
         self._called.add((source, target))
+        self._calls.setdefault(source, set()).add(target)
         label = read_label(text)
         if label.reads and roles[1] in MESSAGING:
             self._polled.add((source, target))

@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from designed.block_lines import BlockLines
+from designed.chart_kind import mark
 from designed.drawing import Diagram
 from designed.reader import Format, ReadContext, Reader, Reading
 from designed.readers._c4 import C4, parse_call
@@ -56,6 +57,7 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
         diagram, problems = read_flowchart(lines, header.end(), path)
     elif header.group("sequence"):
         diagram, problems = read_sequence(lines, header.end(), path)
+        mark(diagram)
     elif header.group("architecture"):
         diagram, problems = read_architecture(lines, header.end(), path)
     elif header.group("c4"):
