@@ -108,7 +108,7 @@ def stored(args: argparse.Namespace, made) -> None:
     migrate(url)
     database = Database(url)
     now = datetime.now(UTC)
-    run = RunRow("bench", "", now - timedelta(days=28), now, "r", "c", "d", "done", "", "", "request", True, now, now, sorted(made.labels), {})
+    run = RunRow("bench", "", now - timedelta(days=28), now, "r", "c", "d", "done", "", "", "request", standard=True, started_at=now, generated_at=now, labels=sorted(made.labels))
     began = time.perf_counter()
     with database.connection() as connection:
         replace_run(connection, "bench", run)

@@ -18,13 +18,17 @@ def parse_baseline(text: str, name: str) -> dict[str, str]:
     """Fingerprint -> edge in words. BadQuestion where the file is none of ours."""
     try:
         data = json.loads(text)
-        if data["version"] != VERSION:
-            msg = f"version {data['version']}"
-            raise ValueError(msg)
+        _check(data)
         return {str(item["fingerprint"]): str(item.get("edge", "")) for item in data["findings"]}
     except (ValueError, KeyError, TypeError) as error:
         msg = f"{name}: not a baseline of this version ({error}); write one with --write-baseline"
         raise BadQuestion(msg) from error
+
+
+def _check(data: dict[str, object]) -> None:
+    if data["version"] != VERSION:
+        msg = f"version {data['version']}"
+        raise ValueError(msg)
 
 
 def write_baseline(findings: Iterable[Finding]) -> str:

@@ -21,7 +21,10 @@ def event(change: Change, finding: Finding, *, run: str, tenant: str, environmen
     return {
         "specversion": "1.0", "id": identity, "source": f"/diff/{tenant}" + (f"/{environment}" if environment else ""), "type": f"{TYPE}.{change.after.value}",
         "subject": change.fingerprint, "time": timestamp(at), "datacontenttype": "application/json",
-        "data": {"fingerprint": change.fingerprint, "from": change.before.value if change.before else None, "to": change.after.value, "note": change.note, "run": run, "finding": finding_json(finding)},
+        "data": {
+            "fingerprint": change.fingerprint,
+            "from": change.before.value if change.before else None, "to": change.after.value, "note": change.note, "run": run, "finding": finding_json(finding),
+        },
     }
 
 

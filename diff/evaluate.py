@@ -64,25 +64,28 @@ def _target(number: int, **more: object) -> TrueEdge:
 def scenarios() -> list[Scenario]:
     """Rates, bursts, weekly and monthly jobs, canaries, outages, renames, head and tail sampling."""
     return [
-        Scenario("daily edge, 1 in 20 requests", lambda n: _target(n), 0.01),
-        Scenario("daily edge at the threshold, 1 in 1,000", lambda n: _target(n, rate=0.001), 0.01),
+        Scenario("daily edge, 1 in 20 requests", _target, 0.01),
+        Scenario("daily edge at the threshold, 1 in 1,000", lambda n: _target(n, rate=0.001), 0.01, requests=10_000),
         # Days without a call, and bursts: the design gives no limit, the rhythm's 1e-3 a look does.
-        Scenario("almost daily, 1 in 300 requests", lambda n: _target(n, rate=1 / 300)),
+        Scenario("about three calls a day", lambda n: _target(n, rate=1 / 300)),
+        Scenario("about one call a day", lambda n: _target(n, rate=0.001)),
         Scenario("bursts on one random day in three", lambda n: _target(n, rate=0.05, active_share=1 / 3)),
         Scenario("weekly edge on a random day, to day 90", lambda n: _target(n, rate=0.02, active_share=1 / 7), 0.05, days=90),
         Scenario("weekly job on Monday, declared", lambda n: _target(n, schedule=Cadence("every Monday", every=7, weekday=0)), 0.01, schedule="every Monday"),
         Scenario("monthly job, declared", lambda n: _target(n, schedule=Cadence("monthly", every=30, month_day=1)), 0.01, schedule="first of the month"),
-        Scenario("daily edge, head sampling 10 %", lambda n: _target(n), 0.01, sim=lambda s: replace(s, keep=0.1, sampling="head")),
-        Scenario("nightly job, head sampling 1 %", lambda n: _target(n, schedule=Cadence("nightly")), 0.0, sim=lambda s: replace(s, keep=0.01, sampling="head", requests=dict.fromkeys(s.requests, 100000)),
+        Scenario("daily edge, head sampling 10 %", _target, 0.01, sim=lambda s: replace(s, keep=0.1, sampling="head")),
+        Scenario("nightly job, head sampling 1 %", lambda n: _target(n, schedule=Cadence("nightly")), 0.0, sim=lambda s: replace(s, keep=0.01, sampling="head",
+            requests=dict.fromkeys(s.requests, 100000)),
                  schedule="every night at 02:00", expected=frozenset({"not_observable", "confirmed"})),
         Scenario("daily edge, tail sampling", lambda n: _target(n, rate=1e-9), 0.0, sim=lambda s: replace(s, sampling="tail"), expected=frozenset({"not_observable"})),
-        Scenario("daily edge, telemetry out for 40 days", lambda n: _target(n), 0.01, sim=lambda s: replace(s, outages=frozenset(range(100, 140)))),
+        Scenario("daily edge, telemetry out for 40 days", _target, 0.01, sim=lambda s: replace(s, outages=frozenset(range(100, 140)))),
         Scenario("never called", lambda n: _target(n, rate=0.05, first_day=10_000)),
         Scenario("stops on day 120 (daily)", lambda n: _target(n, last_day=120), 0.01),
         Scenario("stops on day 120 (bursts, one day in three)", lambda n: _target(n, active_share=1 / 3, last_day=120)),
-        Scenario("undocumented from day 0", lambda n: _target(n), documented=False),
+        Scenario("undocumented from day 0", _target, documented=False),
         Scenario("undocumented from day 120 (1 in 1,000)", lambda n: _target(n, rate=0.001, first_day=120), documented=False, days=200),
-        Scenario("canary from day 60, one of two versions", lambda n: _target(n, first_day=60, versions=("2",)), documented=False, sim=lambda s: replace(s, versions={SOURCE: ("1", "2")}), days=120),
+        Scenario("canary from day 60, one of two versions", lambda n: _target(n, first_day=60, versions=("2",)), documented=False, sim=lambda s: replace(s, versions={SOURCE: ("1",
+            "2")}), days=120),
         Scenario("renamed on day 120", lambda n: _target(n, last_day=119), days=135),
     ]
 

@@ -138,7 +138,8 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
     if before is not None:
         needed_days = stats.silent_days_needed(before.active, before.days, policy.ceased_max)
         return Absence(
-            "weak", "silent_within_rhythm", f"last seen on {before.last:%Y-%m-%d}; active on {before.active} of {before.days} days before, so {before.silent} silent days are within its rhythm",
+            "weak", "silent_within_rhythm",
+            f"last seen on {before.last:%Y-%m-%d}; active on {before.active} of {before.days} days before, so {before.silent} silent days are within its rhythm",
             f"one sighting, or {max(needed_days - before.silent, 1)} more silent days", exposure,
         )
     declared = cadence.declared(subject.claims)
@@ -176,7 +177,8 @@ def _by_schedule(subject: Subject, world: World, service: ServiceHistory, contro
                        "one firing in a trace, or a corrected document", exposure)
     wanted = 1 - world.policy.cadence_miss_max ** (1 / firings) if firings else 1.0
     remedy = f"a sampling ratio of {wanted / control:.0%} would decide" if firings and wanted <= control else "a longer history would decide"
-    return Absence("none", "cadence_exceeds_window", f"{firings} scheduled firings ({declared.text}) at a sampling ratio of {ratio:.1%} can all be missed (chance {miss:.0%})", remedy, exposure)
+    return Absence("none", "cadence_exceeds_window", f"{firings} scheduled firings ({declared.text}) at a sampling ratio of {ratio:.1%} can all be missed (chance {miss:.0%})", remedy,
+        exposure)
 
 
 def _opportunities(subject: Subject, world: World, service: ServiceHistory) -> dict[int, int]:

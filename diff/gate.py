@@ -74,7 +74,8 @@ def relative(report: Report, prefix: str) -> Report:
     def cut(finding: Finding) -> Finding:
         if finding.designed is None or not any(c.document.uri.startswith(prefix) for c in finding.designed.claims):
             return finding
-        claims = tuple(replace(c, document=replace(c.document, uri=unquote(c.document.uri.removeprefix(prefix)) if c.document.uri.startswith(prefix) else c.document.uri)) for c in finding.designed.claims)
+        claims = tuple(replace(c, document=replace(c.document,
+            uri=unquote(c.document.uri.removeprefix(prefix)) if c.document.uri.startswith(prefix) else c.document.uri)) for c in finding.designed.claims)
         return replace(finding, designed=replace(finding.designed, claims=claims))
 
     return replace(report, findings=tuple(map(cut, report.findings))) if prefix else report

@@ -124,7 +124,8 @@ def digest(evidence: Evidence) -> str:
         made.update(b"\0")
 
     add((e.rid, e.claims) for e in evidence.designed)
-    add((e.rid, e.calls, e.messages, e.errors, e.retries, e.first_seen, e.last_seen, e.support, sorted(e.protocols.items()), sorted(e.via.items()), e.source_versions, e.client_latency, e.aliases)
+    add((e.rid, e.calls, e.messages, e.errors, e.retries, e.first_seen, e.last_seen, e.support, sorted(e.protocols.items()), sorted(e.via.items()), e.source_versions, e.client_latency,
+        e.aliases)
         for e in evidence.observed)
     add((e.rid, e.first_seen, e.aliases) for e in evidence.past)
     add(_history(rid, h) for rid, h in evidence.histories.items())

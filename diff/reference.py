@@ -22,7 +22,8 @@ def findings_page() -> str:
     """`docs/reference/findings.md`."""
     lines = [
         "# Findings", "",
-        "Every kind of finding of the drift report, one a file under `diff/kinds/`. A flag says what happened, a kind says how sure that is and why. `undecided` findings never fail a gate unless asked for.", "",
+        ("Every kind of finding of the drift report, one a file under `diff/kinds/`. A flag says what happened, "
+         "a kind says how sure that is and why. `undecided` findings never fail a gate unless asked for."), "",
     ]
     found = sorted(kinds().values(), key=lambda kind: (list(Flag).index(kind.flag), kind.order))
     for flag in Flag:
@@ -31,7 +32,8 @@ def findings_page() -> str:
             if kind.flag is flag:
                 doc = inspect.cleandoc(sys.modules[f"diff.kinds.{kind.status}"].__doc__ or "")
                 lines += [f"### `{kind.status}`", "", f"Severity: {kind.severity.value}.", "", doc, ""]
-    lines += ["## Thresholds", "", "The policy, echoed in every report. Those with a setting are in [settings](settings.md) as `NEXUS_DIFF__*`.", "", "| threshold | default | meaning |", "| --- | --- | --- |"]
+    lines += ["## Thresholds", "", "The policy, echoed in every report. Those with a setting are in [settings](settings.md) as `NEXUS_DIFF__*`.", "",
+        "| threshold | default | meaning |", "| --- | --- | --- |"]
     lines += [f"| `{name}` | {default} | {meaning} |" for name, default, meaning in thresholds()]
     return "\n".join(lines) + "\n"
 
@@ -45,7 +47,8 @@ def thresholds() -> list[tuple[str, str, str]]:
     meaning = ""
     for node in body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            above, at = [], node.lineno - 2
+            above: list[str] = []
+            at = node.lineno - 2
             while at >= 0 and source[at].strip().startswith("#"):
                 above.insert(0, source[at].strip().lstrip("# "))
                 at -= 1

@@ -140,6 +140,7 @@ class DriftRunner:
 
     def _fail(self, tenant: str, environment: str, trigger: str, began: datetime, error: NexusError) -> None:
         """A failed run is a record; where even that cannot be written, the log has it."""
+        # Not an exception of the program: its message is the whole story.
         log.error("drift_run_failed", tenant=tenant, environment=environment, error=str(error), code=error.code)
         day = began.replace(hour=0, minute=0, second=0, microsecond=0)
         failed = hashlib.sha256(f"failed:{tenant}:{environment}:{began.isoformat()}".encode()).hexdigest()[:24]
@@ -153,7 +154,7 @@ class DriftRunner:
             with self._database.connection() as connection:
                 replace_run(connection, tenant, run)
         except StoreUnavailable:
-            log.error("drift_failure_not_recorded", tenant=tenant)
+            log.warning("drift_failure_not_recorded", tenant=tenant)
 
 
 def _transition(change: Change, run: RunRow) -> TransitionRow:

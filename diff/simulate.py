@@ -142,7 +142,8 @@ class Cache:
         exemplars = tuple(Exemplar("ordinary", hashlib.sha256(f"{edge.rid}:{d}".encode()).hexdigest()[:32]) for d in active[:3])
         return ObservedEdge(
             edge.rid, edge.relation, Node(edge.source), Node(edge.target, edge.target_kind), infrastructure=edge.infrastructure, calls=0 if messages else n, handled=n,
-            messages=n if messages else 0, observed=n, protocols={edge.protocol: n}, via={edge.via: n} if edge.via else {}, basis={"paired": n}, first_seen=midnight(active[0]) + timedelta(hours=1),
+            messages=n if messages else 0, observed=n, protocols={edge.protocol: n}, via={edge.via: n} if edge.via else {}, basis={"paired": n},
+                first_seen=midnight(active[0]) + timedelta(hours=1),
             last_seen=midnight(active[-1]) + timedelta(hours=22), active_days=len(active), support=Support(2, sum(min(self.count(edge, d), 24) for d in active)),
             source_versions=edge.versions, exemplars=exemplars,
         )

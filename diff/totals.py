@@ -43,7 +43,8 @@ def metrics(counts: Iterable[Count]) -> dict[str, float | None]:
     rows = [c for c in counts if c.primary]
 
     def number(*flags: Flag, decided: bool | None = None, calls: bool = False) -> int:
-        return sum(c.calls if calls else c.findings for c in rows if c.flag in flags and (decided is None or c.undecided is not decided) and c.status not in ("planned", "deprecated", "infrastructure"))
+        return sum(c.calls if calls else c.findings for c in rows if c.flag in flags and (decided is None or c.undecided is not decided) and c.status not in ("planned", "deprecated",
+            "infrastructure"))
 
     confirmed, dead, wrong = number(Flag.CONFIRMED), number(Flag.DOC_ONLY, decided=True), number(Flag.CONFLICT, decided=True)
     documented = confirmed + number(Flag.DOC_ONLY) + number(Flag.CONFLICT)

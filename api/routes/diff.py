@@ -13,7 +13,7 @@ from diff.reports._json import finding_json, run_json, timestamp
 from diff.reports.json import as_json
 from nexus.errors import BadQuestion, Forbidden, NotFound
 from nexus.model.principal import Capability, Principal
-from nexus.ports.drift import DriftControl, DriftReader, FindingFilter, FindingHistory, RunRecord
+from nexus.ports.drift import DriftControl, DriftReader, DriftRecords, FindingFilter, FindingHistory, RunRecord
 
 ROUTER = APIRouter(tags=["drift"])
 
@@ -99,14 +99,14 @@ def compute(context: Context, caller: Annotated[Principal, Depends(_runner)], bo
 @ROUTER.get("/diff/runs")
 def list_runs(context: Context, reader: Reader, environment: str | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 50, cursor: str = "") -> dict[str, Any]:
     """Runs, newest first; failed ones with their reason."""
-    records, following = context.services.get(DriftReader).runs(_filter(reader, environment=environment, limit=limit, cursor=cursor))
+    records, following = context.services.get(DriftRecords).runs(_filter(reader, environment=environment, limit=limit, cursor=cursor))
     return {"runs": [_record(record) for record in records], "next": following}
 
 
 @ROUTER.get("/diff/findings/{fingerprint}")
 def one(context: Context, reader: Reader, fingerprint: str) -> dict[str, Any]:
     """One finding with its history."""
-    found = context.services.get(DriftReader).finding(_filter(reader), fingerprint)
+    found = context.services.get(DriftRecords).finding(_filter(reader), fingerprint)
     if found is None:
         raise NotFound(f"no finding {fingerprint}")
     return _history(found)

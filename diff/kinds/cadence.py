@@ -29,7 +29,8 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     if len(stray) < world.policy.off_schedule_hours_min or len({hour.date() for hour in stray}) < 2:
         return None
     return Verdict(
-        "off_schedule", f"declared as {declared.text}, but active in {len(stray)} of {len(hours)} hours outside of it, first {stray[0]:%Y-%m-%d %H:00}", "activity on schedule only, or a corrected one",
+        "off_schedule",
+        f"declared as {declared.text}, but active in {len(stray)} of {len(hours)} hours outside of it, first {stray[0]:%Y-%m-%d %H:00}", "activity on schedule only, or a corrected one",
         0.9, edge=strongest(subject.edges), details={"schedule": declared.text, "hours": len(hours), "off_schedule": [h.isoformat() for h in stray[:24]]},
     )
 

@@ -31,8 +31,8 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     _, missing = support(subject, deliveries, world) if subject.relation == "CALLS" else (None, "; ".join(presence.presence(deliveries, world).missing))
     return Verdict(
-        "another_channel", f"{quoted(subject)} names {sorted(wanted)[0]}, but the messages go through {', '.join(seen[:3])}",
-        f"for a decision: {missing}" if missing else f"a message on {sorted(wanted)[0]}, or a corrected document", 0.5 if missing else 0.95,
+        "another_channel", f"{quoted(subject)} names {min(wanted)}, but the messages go through {', '.join(seen[:3])}",
+        f"for a decision: {missing}" if missing else f"a message on {min(wanted)}, or a corrected document", 0.5 if missing else 0.95,
         undecided=bool(missing), edge=strongest(deliveries), details={"documented": sorted(wanted), "observed": seen},
     )
 

@@ -26,7 +26,8 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     found = presence.presence(edges, world)
     confidence = 1.0 if found.supported else 0.8
-    return Verdict("observed", f"seen in {counted(edges)}", f"its silence over its own rhythm, after {found.last_seen:%Y-%m-%d}" if found.last_seen else "", confidence, edge=strongest(edges))
+    return Verdict("observed", f"seen in {counted(edges)}", f"its silence over its own rhythm, after {found.last_seen:%Y-%m-%d}" if found.last_seen else "", confidence,
+        edge=strongest(edges))
 
 
 KIND: Final = Kind("confirmed", Flag.CONFIRMED, "designed", 80, Severity.NONE, "{source} {relation} {target}, as documented", 0.0, decide)

@@ -42,7 +42,8 @@ def svg(findings: Sequence[Finding]) -> str:
         lines.append(f'<g class="n"><circle cx="{x:.1f}" cy="{y:.1f}" r="6"/><text x="{x:.1f}" y="{y - 10:.1f}">{escape(name if len(name) <= 26 else name[:25] + "…")}</text></g>')
     more = f"<p>The {NODES_MAX} best connected of {len(degree)} nodes.</p>" if len(degree) > NODES_MAX else ""
     return (
-        f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="Map of the findings"><defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="Map of the findings"><defs>'
+        f'<marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         f'<path d="M0 0L8 4L0 8z"/></marker></defs>{"".join(lines)}</svg>{more}'
     )
 

@@ -73,7 +73,8 @@ def _edge(data: dict[str, Any]) -> ObservedEdge:
     plain = {
         name: data[name]
         for name in (
-            "calls", "handled", "messages", "retries", "errors", "client_errors", "server_errors", "cancelled", "observed", "adjusted_calls", "adjusted_errors", "sampling_known", "clock_suspect",
+            "calls", "handled", "messages",
+            "retries", "errors", "client_errors", "server_errors", "cancelled", "observed", "adjusted_calls", "adjusted_errors", "sampling_known", "clock_suspect",
             "queue_unmeasured", "protocols", "via", "basis", "active_days", "infrastructure",
         )
     }

@@ -33,7 +33,8 @@ def window(report: Report) -> str:
     """`2026-01-01 to 2026-01-29 (28 closed days)`."""
     run, kind = report.run, report.body.get("window_kind", "")
     days = round((run.window_to - run.window_from).total_seconds() / 86_400, 1)
-    said = {"closed": f"{days:g} closed days", "running": f"{days:g} days, the running day included: until seven closed days are covered", "stated": f"{days:g} days, as asked"}.get(kind, f"{days:g} days")
+    said = {"closed": f"{days:g} closed days", "running": f"{days:g} days, the running day included: until seven closed days are covered",
+        "stated": f"{days:g} days, as asked"}.get(kind, f"{days:g} days")
     return f"{run.window_from:%Y-%m-%d %H:%M} to {run.window_to:%Y-%m-%d %H:%M} UTC ({said})"
 
 

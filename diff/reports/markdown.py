@@ -43,8 +43,8 @@ def render(report: Report) -> str:
     ]
     unseen = body.get("unseen") or {}
     if unseen:
-        lines += [f"{unseen['edges_seen']} edges were seen; about {unseen['edges_unseen_chao1']:g} more exist that were not (Chao1), and the next sighting is of a new one with a chance of "
-                  f"{unseen['next_sighting_is_new_good_turing']:.2%} (Good-Turing).", ""]
+        chance = f"the next sighting is of a new one with a chance of {unseen['next_sighting_is_new_good_turing']:.2%} (Good-Turing)"
+        lines += [f"{unseen['edges_seen']} edges were seen; about {unseen['edges_unseen_chao1']:g} more exist that were not (Chao1), and {chance}.", ""]
     coverage = body.get("coverage") or {}
     if coverage.get("gaps"):
         lines += [f"**{len(coverage['gaps'])} ranges of the window could not be read completely;** nothing is called absent because of them.", ""]
@@ -71,7 +71,8 @@ def _confirmed(found: list[Finding]) -> list[str]:
 
 def _finding(finding: Finding) -> list[str]:
     lines = [
-        f"### {escape(edge(finding))}", "", f"**{finding.status}**, {finding.severity.value}, {finding.state.value}{', undecided' if finding.undecided else ''}. {escape(finding.summary)}", "",
+        f"### {escape(edge(finding))}", "",
+        f"**{finding.status}**, {finding.severity.value}, {finding.state.value}{', undecided' if finding.undecided else ''}. {escape(finding.summary)}", "",
     ]
     if finding.designed is not None:
         lines += [line for claim in finding.designed.claims for line in _claim(claim)] + [""]

@@ -97,7 +97,8 @@ def _location(claim: Claim) -> dict[str, Any]:
     place: dict[str, Any] = {"uri": quote(uri, safe="/:#?&=%+,;@~!$'()*[]" if "://" in uri else "/")}
     if relative:
         place["uriBaseId"] = "DOCUMENTS"
-    return {"physicalLocation": {"artifactLocation": place, "region": region}, "logicalLocations": [{"fullyQualifiedName": f"{claim.source} {claim.relation} {claim.target}", "kind": "relation"}]}
+    return {"physicalLocation": {"artifactLocation": place, "region": region}, "logicalLocations": [{"fullyQualifiedName": f"{claim.source} {claim.relation} {claim.target}",
+        "kind": "relation"}]}
 
 
 def _logical(finding: Finding) -> dict[str, Any]:

@@ -109,7 +109,8 @@ class RemoteSource:
             code = str(answer.json().get("code", ""))
         except ValueError:
             detail, code = f"HTTP {answer.status_code}", ""
-        kinds: dict[int, type[NexusError]] = {401: Unauthenticated, 403: Forbidden, 422: BadQuestion, 404: BadQuestion, 503: SourceUnavailable if code == "source_unavailable" else StoreUnavailable}
+        kinds: dict[int, type[NexusError]] = {401: Unauthenticated, 403: Forbidden, 422: BadQuestion, 404: BadQuestion,
+            503: SourceUnavailable if code == "source_unavailable" else StoreUnavailable}
         raise kinds.get(answer.status_code, StoreUnavailable)(f"{self._client.base_url}: {detail}")
 
 

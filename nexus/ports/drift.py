@@ -78,6 +78,10 @@ class DriftReader(Protocol):
         """The newest stored run that fits the filter's environment and range; None where there is none."""
         ...
 
+
+class DriftRecords(Protocol):
+    """The life of one finding, and the runs there were. Reading changes nothing."""
+
     def finding(self, wanted: FindingFilter, fingerprint: str) -> FindingHistory | None:
         """One finding of the newest runs; None where there is none that the reader may see."""
         ...

@@ -28,7 +28,8 @@ def encode(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): encode(item) for key, item in value.items()}
     out = {}
-    for name, default in _fields_of(type(value)):
+    kind: Any = type(value)
+    for name, default in _fields_of(kind):
         item = getattr(value, name)
         if item is not default and item != default:
             out[name] = encode(item)

@@ -77,10 +77,12 @@ def carry_findings(connection: Connection, tenant: str, from_run: str, run_id: s
         connection.execute(_SQL["carry"], {"tenant": tenant, "run_id": run_id, "from_run": from_run, "fingerprints": list(fingerprints)})
 
 
-def page(connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str], *, filters: dict[str, Any], after: tuple[float, str] | None, limit: int) -> list[StoredFinding]:
+def page(connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str], *, filters: dict[str, Any], after: tuple[float, str] | None,
+    limit: int) -> list[StoredFinding]:
     """Findings in order of rank, as far as a reader of the labels `visible` sees them. `filters` as in the query."""
     values = {
-        "tenant": tenant, "run_id": run_id, "scope": scope, "visible": sorted(visible), "environment": "", "flag": "", "status": "", "entity": "", "namespace": "", "min_severity": 0, "state": "",
+        "tenant": tenant, "run_id": run_id, "scope": scope, "visible": sorted(visible),
+        "environment": "", "flag": "", "status": "", "entity": "", "namespace": "", "min_severity": 0, "state": "",
         "after": after is not None, "after_rank": after[0] if after else 0.0, "after_fingerprint": after[1] if after else "", "limit": limit or None,
     } | filters
     return [_finding(row[0:9]) for row in connection.execute(_SQL["page"], values)]
@@ -111,7 +113,7 @@ def counts(connection: Connection, tenant: str, run_id: str, visible: Iterable[s
 def state_counts(connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str]) -> dict[str, int]:
     """State -> findings of a run that are not confirmed."""
     values = {"tenant": tenant, "run_id": run_id, "scope": scope, "visible": sorted(visible)}
-    return {state: number for state, number in connection.execute(_SQL["state_counts"], values)}
+    return dict(connection.execute(_SQL["state_counts"], values).fetchall())
 
 
 def _finding(row: Sequence[Any], scope: str | None = None, run_id: str = "") -> StoredFinding:

@@ -23,7 +23,7 @@ from nexus.errors import SourceUnavailable
 from nexus.model.claim import Modality
 from nexus.model.document import Classification
 from nexus.model.principal import Capability, Principal
-from nexus.ports.drift import DriftControl, DriftReader, FindingFilter
+from nexus.ports.drift import DriftControl, DriftReader, DriftRecords, FindingFilter
 
 PUBLIC, INTERNAL, RESTRICTED = Classification
 SECRET = "only in the merger plan"
@@ -55,7 +55,7 @@ class Services:
         self.drift = StoredDrift(database, clock, DriftRunner(database, Readers(self.world, self.world, self.world), clock, Config()))
 
     def get(self, port):
-        return {DriftReader: self.drift, DriftControl: self.drift}[port]
+        return {DriftReader: self.drift, DriftRecords: self.drift, DriftControl: self.drift}[port]
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_nothing_of_a_hidden_document_on_any_path(client: TestClient) -> None:
             assert SECRET not in text, (who, path)
             assert "merger" not in text, (who, path)
             assert "RESTRICTED" not in text, (who, path)
-            assert "forbidden\"" not in text.replace('"status":"forbidden"', "X") or who != "public"
+            assert 'forbidden"' not in text.replace('"status":"forbidden"', "X") or who != "public"
     body = ask(client, "public", "GET", "/diff").json()
     assert body["totals"]["conflict"] == 0
     assert body["totals"]["doc_only"] == 0

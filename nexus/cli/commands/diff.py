@@ -28,7 +28,8 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     limit: Annotated[int, typer.Option(min=0, help="Findings at most; 0 = all. The gate always looks at all.")] = 0,
     format_: Annotated[str, typer.Option("--format", help="table, json, markdown, sarif, junit, csv or html.")] = "table",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the report to this file.", show_default=False)] = None,
-    fail_on: Annotated[list[str] | None, typer.Option(help="Flag, finding kind or severity that makes exit code 1 (repeatable, or comma-separated; default any; none = never).", show_default=False)] = None,
+    fail_on: Annotated[list[str] | None, typer.Option(help="Flag, finding kind or severity that makes exit code 1 (repeatable, or comma-separated; default any; none = never).",
+        show_default=False)] = None,
     fail_on_undecided: Annotated[bool, typer.Option("--fail-on-undecided", help="Exit code 3 where a finding is undecided and none fails.")] = False,
     baseline: Annotated[Path | None, typer.Option(help="File of findings that are known and do not fail.", show_default=False)] = None,
     write_baseline: Annotated[bool, typer.Option("--write-baseline", help="Make the baseline file from the present findings, where there is none yet.")] = False,
@@ -70,7 +71,8 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
         if level is None:
             raise BadQuestion(f"--clearance {clearance}: none of PUBLIC, INTERNAL, RESTRICTED")
         wanted = FindingFilter(
-            tenant, level, environment=environment, namespace=namespace, start=_utc(from_), end=_utc(to), flag=flag, status=status, entity=entity, min_severity=min_severity, state=state, run=run,
+            tenant, level, environment=environment, namespace=namespace, start=_utc(from_), end=_utc(to), flag=flag, status=status, entity=entity, min_severity=min_severity,
+                state=state, run=run,
         )
         with source(data, wanted) as at:
             report = at.report(wanted, compute=not (stored or run))
