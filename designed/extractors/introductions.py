@@ -64,9 +64,10 @@ _EMOJI = re.compile(r"^[^\w가-힣`*\[(]+")
 
 def introduced(document: Document) -> Iterator[RawEntity]:
     """Names in order of appearance; the same name more than once only from a better place."""
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str, tuple[str, ...]]] = set()
     for entity in _all(document):
-        key = (entity.name.casefold(), entity.kind)
+        how = entity.attributes.get("introduced", "")
+        key = (entity.name.casefold(), entity.kind, how if how.startswith("gloss") else "", entity.aliases)
         if key not in seen:
             seen.add(key)
             yield entity

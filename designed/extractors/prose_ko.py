@@ -20,7 +20,7 @@ from designed.reader import RawName
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
-KO_HINT = re.compile("|".join(re.escape(stem) for stem in sorted(FRAMES)) + "|보낸|보냅|받[는아은습]|읽는|쓴다|->|→", re.IGNORECASE)
+KO_HINT = re.compile("|".join(re.escape(stem) for stem in sorted(FRAMES)) + "|통한|통해|보낸|보냅|받[는아은습]|읽는|쓴다|->|→", re.IGNORECASE)
 _MESSAGING = re.compile(r"발행|구독|수신|전송|송출|소비|이벤트|토픽|메시지|메세지|publish|subscribe|consume|produce|emit|listen", re.IGNORECASE)
 _PROTOCOL = re.compile(r"(?<![A-Za-z])(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|Feign ?Client|Feign|OpenFeign|RestTemplate|WebClient)(?![A-Za-z])", re.IGNORECASE)
 _SPOKEN = {"rest": "http", "restful": "http", "https": "http", "http": "http", "feignclient": "http", "feign": "http", "openfeign": "http", "resttemplate": "http", "webclient": "http"}
