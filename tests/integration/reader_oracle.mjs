@@ -27,7 +27,8 @@ async function mermaidEdges(texts) {
         found.push({ type: 'flowchart', edges: edges.flatMap((e) => (e.type.startsWith('double') ? [[e.start, e.end], [e.end, e.start]] : [[e.start, e.end]])) });
       } else if (type === 'sequence') {
         const messages = diagram.db.getMessages().filter((m) => m.from && m.to && typeof m.to === 'string' && m.message !== undefined && m.placement === undefined);
-        found.push({ type, edges: messages.filter((m) => m.from !== m.to).map((m) => [m.from, m.to]) });
+        found.push({ type, edges: messages.filter((m) => m.from !== m.to).map((m) => [m.from, m.to]),
+          dotted: messages.filter((m) => [1, 4, 6, 25, 34].includes(m.type)).map((m) => [m.from, m.to]) });
       } else {
         found.push({ type, edges: [] });
       }
