@@ -1,0 +1,78 @@
+"""Real captures give the edges that were established by hand. The captures belong to others and are measured in place."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from google.protobuf.json_format import Parse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from observed_harness import codec, delivered, rules_of
+
+from aggregator.delta import difference
+from aggregator.observe import observe
+
+TRACES = Path(os.environ.get("SHARED_DIR", Path(__file__).parents[3] / "shared")) / "traces"
+
+
+def facts_of(name):
+    """Calls by (source, target, infrastructure) of a capture in OTLP JSON lines."""
+    files = sorted((TRACES / name).glob("*.jsonl"))
+    if not files:
+        pytest.skip(f"no capture {name} under {TRACES}")
+    spans = []
+    for line in files[0].read_text(encoding="utf-8").splitlines():
+        body = json.loads(line)
+        for block in body["resourceSpans"]:
+            for scope in block.get("scopeSpans", []):
+                for span in scope.get("spans", []):
+                    _bytes(span)
+        spans += codec.from_request(Parse(json.dumps(body), ExportTraceServiceRequest(), ignore_unknown_fields=True))
+    frame, _ = delivered(spans)
+    found = observe(frame, rules_of())
+    assert difference(found, None).rows.totals.height
+    return {(s, t, i): n for s, t, i, n in found.facts.group_by("source", "target", "infrastructure").agg(n=__import__("polars").col("calls").sum()).iter_rows()}
+
+
+def _bytes(span):
+    """OTLP JSON writes ids in hex, protobuf's JSON in base64."""
+    import base64
+
+    for holder in (span, *span.get("links", [])):
+        for field in ("traceId", "spanId", "parentSpanId"):
+            if holder.get(field):
+                holder[field] = base64.b64encode(bytes.fromhex(holder[field])).decode()
+
+
+def same_service(name, target):
+    """`cartservice` as it is named or as its RPC service says (`hipstershop.CartService`); the registry joins the two."""
+    short = target.rsplit(".", 1)[-1].lower()
+    return target == name or short in {name, name.replace("service", "") + "service", name.removesuffix("service")} or short.startswith(name.removesuffix("service"))
+
+
+def test_online_boutique():
+    found = facts_of("captured-online-boutique")
+    with (TRACES / "captured-online-boutique" / "edges.csv").open(encoding="utf-8") as file:
+        wanted = list(csv.DictReader(file))
+    calls, telemetry = [row for row in wanted if "telemetry" not in row["how_visible"]], [row for row in wanted if "telemetry" in row["how_visible"]]
+    assert (len(calls), len(telemetry)) == (14, 3)
+    for row in calls:
+        counts = [n for (source, target, infrastructure), n in found.items() if source == row["source"] and same_service(row["target"], target) and not infrastructure]
+        assert sum(counts) == int(row["spans"]), (row, found)
+    for row in telemetry:
+        counts = [n for (source, _, infrastructure), n in found.items() if source == row["source"] and infrastructure]
+        assert sum(counts) == int(row["spans"]), (row, found)
+    assert {source for source, _, infrastructure in found if not infrastructure} == {row["source"] for row in calls}
+
+
+def test_hotrod():
+    found = facts_of("captured-hotrod")
+    with (TRACES / "captured-hotrod" / "edges.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            assert any(source == row["source"] and same_service(row["target"], target.split("/")[0]) for source, target, _ in found), (row, sorted(found))
