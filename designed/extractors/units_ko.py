@@ -190,7 +190,12 @@ def _phrase(morphs: Sequence[Morph], position: int, masked: str, start: int, bac
             continue
         break
     particle, only = "", False
-    while position < len(morphs) and morphs[position].tag in ("JKS", "JKO", "JKB", "JX", "JC", "JKC", "JKQ"):
+    closed = bool(names) and position > 0 and morphs[position - 1].tag == "SSC"
+    while position < len(morphs) and (
+        morphs[position].tag in ("JKS", "JKO", "JKB", "JX", "JC", "JKC", "JKQ")
+        # "앱 (app) 는": behind a bracket and a space the tagger sees no particle.
+        or (closed and not particle and morphs[position].form in ("은", "는", "이", "가", "을", "를", "에", "에서", "로"))
+    ):
         morph = morphs[position]
         if morph.form == "만":
             only = True
