@@ -48,7 +48,7 @@ def sentences(text: str) -> list[str]:
     start = 0
     for match in _END.finditer(text):
         piece = text[start : match.start()]
-        if _ABBREVIATION.search(piece.rstrip()):
+        if _ABBREVIATION.search(piece.rstrip()) or _quoted(text, start, match.start()):
             continue
         parts.append(piece)
         start = match.end()
@@ -64,6 +64,12 @@ def sentences(text: str) -> list[str]:
         if rest.strip():
             out.append(rest.strip())
     return out
+
+
+def _quoted(text: str, start: int, at: int) -> bool:
+    """Inside a quotation that closes: a full stop there does not end the sentence around it."""
+    opened = text.rfind("“", start, at)
+    return opened >= 0 and text.rfind("”", opened, at) < 0 and text.find("”", at, opened + 800) >= 0
 
 
 def squash(text: str) -> str:

@@ -59,7 +59,27 @@ def commands() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-PAGES = {"settings.md": settings, "commands.md": commands, "metrics.md": metrics, "findings.md": findings_page}
+def mcp() -> str:
+    """Every tool of the agents' door with its arguments, and the instructions that agents get."""
+    import asyncio
+
+    from api.mcp_server import INSTRUCTIONS, build_server, remote
+
+    tools = sorted(asyncio.run(build_server(remote("http://localhost", None)).list_tools()), key=lambda tool: tool.name)
+    lines = ["# MCP tools", "", "How to connect an agent: [howto/agents.md](../howto/agents.md). Every tool returns structured content with an output schema.", ""]
+    for tool in tools:
+        lines += [f"## `{tool.name}`", "", " ".join((tool.description or "").split()), "", "| argument | type | meaning |", "| --- | --- | --- |"]
+        needed = set(tool.input_schema.get("required", []))
+        for name, field in tool.input_schema.get("properties", {}).items():
+            kinds = [k.get("type", "enum") for k in field.get("anyOf", [field]) if k.get("type") != "null"]
+            values = field.get("enum") or next((k["enum"] for k in field.get("anyOf", []) if "enum" in k), [])
+            text = " ".join(part for part in (field.get("description", ""), f"One of {', '.join(values)}." if values else "", "Required." if name in needed else "") if part)
+            lines.append(f"| `{name}` | {cell(' or '.join(kinds))} | {cell(text)} |")
+        lines += ["", "Returns " + ", ".join(f"`{name}`" for name in (tool.output_schema or {}).get("properties", {})) + ".", ""]
+    return "\n".join([*lines, "## Instructions", "", "```text", INSTRUCTIONS, "```"]) + "\n"
+
+
+PAGES = {"settings.md": settings, "commands.md": commands, "metrics.md": metrics, "findings.md": findings_page, "mcp.md": mcp}
 
 if __name__ == "__main__":
     for file, make in PAGES.items():
