@@ -223,6 +223,12 @@ def test_a_tempo_that_is_away_is_a_failed_range_and_then_read(world: World) -> N
     assert (-600, -60, "failed") in world.ranges()
     assert (-60, 0, "pending") in world.ranges()
     assert "503" in world.cursor().error
+    # Also while the next attempt is under way.
+    seen: list[list[tuple[int, int, str]]] = []
+    world.tempo.fail("/api", lambda right: seen.append(world.ranges()) or Answer(503, b"still"), times=1)
+    world.tempo.faults.insert(0, world.tempo.faults.pop())
+    world.poller(attempts=1).cycle()
+    assert (-600, -60, "failed") in seen[0]
     world.tempo.faults.clear()
     assert world.poller().cycle().error == ""
     assert world.cursor().error == ""

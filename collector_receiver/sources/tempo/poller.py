@@ -136,7 +136,9 @@ class Poller:
         start = _floor(self._clock.now() - timedelta(seconds=self._schedule.lookback), self._schedule.window)
         with self._database.connection() as connection:
             cursor = begin_cursor(connection, self._tenant, self._source, _time(start))
-            self._pending(connection, _seconds(cursor.read_to))
+            # What failed stays on record as failed until it is read.
+            if not cursor.error:
+                self._pending(connection, _seconds(cursor.read_to))
         return cursor
 
     def _probe(self) -> None:

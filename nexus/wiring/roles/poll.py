@@ -60,8 +60,8 @@ class PollRole:
         with poller(self._runtime, self._stopping) as found:
             while not self._stopping.is_set() and still_mine():
                 report = found.cycle()
-                if report.windows or report.error:
-                    log.info("tempo_polled", windows=report.windows, traces=report.traces, spans=report.spans, gaps=report.gaps, error=report.error)
+                if report.windows:
+                    log.info("tempo_polled", windows=report.windows, traces=report.traces, spans=report.spans, gaps=report.gaps)
                 self._stopping.wait(interval)
 
 
