@@ -69,6 +69,7 @@ class LocalSpanLogWriter:
         self._commit = threading.Lock()
         self._handle: int | None = None
         self._segment_start = 0
+        self._closed = False
         try:
             self._folder, self._lock = claim(root)
             recover_abandoned(root)
@@ -96,6 +97,8 @@ class LocalSpanLogWriter:
     def _append(self, pieces: Sequence[pl.DataFrame | RawSpans], source: str, rejections: Sequence[Rejection]) -> None:
         if not pieces and not rejections:
             return
+        if self._closed:
+            raise StoreUnavailable("the span log is closed: the service stops")
         self.refuse_when_full()
         now, compression = self._clock.now(), self._limits.compression
         entries = [encode(piece, source, () if place else rejections, now, compression=compression) for place, piece in enumerate(pieces or [empty_spans()])]
@@ -131,6 +134,7 @@ class LocalSpanLogWriter:
     def close(self) -> None:
         """Release the folder. What was appended is durable already."""
         with self._commit:
+            self._closed = True
             self._close_segment()
             self._durable.close()
             self._lock.close()

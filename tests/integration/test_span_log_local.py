@@ -252,3 +252,39 @@ def test_a_huge_append_becomes_entries_that_a_reader_can_take_one_by_one(root, c
     found, end = read_all(reader)
     assert found == list(range(1, 36))
     assert len(reader.rejected({}, end)) == 1
+
+
+def test_a_closed_log_is_unavailable(root, clock):
+    writer = LocalSpanLogWriter(root, clock)
+    writer.append(spans(1), "t")
+    writer.close()
+    with pytest.raises(StoreUnavailable):
+        writer.append(spans(2), "t")
+    assert read_all(LocalSpanLogReader(root, clock))[0] == [1]
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd", "none"])
+def test_spans_from_the_door_and_frames_read_alike(root, clock, compression):
+    """What the receiver logs undecoded is what `decode` says, also when readers change and entries are cut into pieces."""
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    from collector_receiver.otlp import decode_batch
+
+    message = ExportTraceServiceRequest()
+    for service in ("shop", "cart"):
+        block = message.resource_spans.add()
+        block.resource.attributes.add(key="service.name").value.string_value = service
+        scope = block.scope_spans.add()
+        for n in range(1, 30):
+            span = scope.spans.add(trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), start_time_unix_nano=n, name=f"{service} {n}")
+            span.attributes.add(key="http.route").value.string_value = f"/{n}"
+            span.attributes.add(key="team").value.int_value = n
+            span.links.add(trace_id=b"l" * 16, span_id=b"s" * 8)
+    raw = decode_batch([message.SerializeToString()], ["acme"], frozenset({"team"})).raw
+    writer, reader = LocalSpanLogWriter(root, clock, Limits(compression=compression)), LocalSpanLogReader(root, clock)
+    writer.append_raw(raw, "otlp")
+    writer.append(raw.frame(), "tempo")
+    writer.append_raw(raw[5:40], "otlp")
+    frame, _ = reader.read({}, 10_000)
+    assert frame.equals(pl.concat([raw.frame(), raw.frame(), raw.frame()[5:40]]))
+    assert frame["attributes"].to_list()[3] == [{"key": "http.route", "value": "/4"}, {"key": "team", "value": "4"}]

@@ -281,3 +281,28 @@ def test_an_empty_request_is_an_empty_frame():
     frame, rejections = decode(b"", "t")
     assert frame.equals(pl.DataFrame(schema=SPAN_SCHEMA))
     assert rejections == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_bytes_are_malformed_or_spans_and_never_anything_else(seed, monkeypatch):
+    chance = random.Random(seed)
+    for _ in range(60):
+        body = bytearray(request(chance, spans=4).SerializeToString() or b"x")
+        for _ in range(chance.randrange(1, 4)):
+            place = chance.randrange(len(body))
+            match chance.randrange(3):
+                case 0:
+                    body[place] = chance.randrange(256)
+                case 1:
+                    del body[place : place + chance.randrange(1, 5)]
+                case 2:
+                    body[place:place] = chance.randbytes(chance.randrange(1, 5))
+            body = body or bytearray(b"x")
+        monkeypatch.setattr(otlp, "SMALL_BYTES", chance.choice((0, 1 << 20)))
+        decoded = decode_batch([bytes(body)], ["t"])
+        assert dict(decoded.spans.schema) == SPAN_SCHEMA
+        try:
+            ExportTraceServiceRequest.FromString(bytes(body))
+        except Exception:  # noqa: BLE001, S112  # the library is stricter about what we do not read
+            continue
+        assert not decoded.malformed
