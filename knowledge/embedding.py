@@ -61,6 +61,8 @@ class PassageEmbedding:
         self._made = False
         self._making = threading.Lock()
         self._filling = threading.Lock()
+        # Tenants whose vectors may have become enough for an index.
+        self._grown: set[str] = set()
 
     def embedder(self) -> Embedder | None:
         """The model, loaded when first asked for. ModelUnavailable where it cannot be had now."""
@@ -162,8 +164,8 @@ class PassageEmbedding:
                     segments = unfinished_segments(connection, tenant, generation.name, SEGMENTS)
                     texts = segment_texts(connection, tenant, [number for number, _ in segments])
                 if not segments:
-                    self._index(tenant, generation)
                     return True
+                self._grown.add(tenant)
                 for vectors in self._embed(tenant, generation, texts, deadline):
                     done += vectors
                     if progress is not None:
@@ -184,6 +186,7 @@ class PassageEmbedding:
                 lock_document(connection, tenant, "generation")
                 if count_unfinished(connection, tenant, generation.name) == 0:
                     serve_generation(connection, tenant, generation.name, self._clock.now())
+                    self._grown.add(tenant)
                     return generation.name, sum(generation_size(connection, tenant, generation.name).values())
 
     def _embed(self, tenant: str, generation: Generation, texts: Sequence[TextRow], deadline: float) -> Iterator[int]:
@@ -213,9 +216,12 @@ class PassageEmbedding:
                 if all(row.content_hash in known for row in rows) and lock_segment(connection, tenant, number):
                     add_vectors(connection, tenant, generation.name, number, [(row.id, row.language, known[row.content_hash]) for row in rows])
 
-    def _index(self, tenant: str, generation: Generation) -> None:
-        """An HNSW index for each language that is large enough for one."""
+    def _index(self, tenant: str) -> None:
+        """An HNSW index for each language that is large enough for one. Takes long: never in a call that somebody waits for."""
         with self._database.connection() as connection:
+            generation = serving_generation(connection, tenant)
+            if generation is None:
+                return
             sizes = generation_size(connection, tenant, generation.name)
             ready = indexes(connection)
         for language, size in sizes.items():
@@ -237,4 +243,7 @@ class PassageEmbedding:
             left += rest
             if problem:
                 log.warning("embedding_failed", tenant=tenant, error=problem)
+        if not left:
+            while self._grown:
+                self._index(self._grown.pop())
         return left

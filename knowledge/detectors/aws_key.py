@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from knowledge.detectors._shape import Detector, Span, entropy
 
-_ID = re.compile(r"(?<![0-9A-Za-z_/+])(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![0-9A-Za-z_/+])")
+_ID = re.compile(r"(?<![0-9A-Za-z_/+])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![0-9A-Za-z_/+])")
 _SECRET = re.compile(
-    r"(?i:aws.{0,20}?(?:secret|sk\b|private).{0,20}?|secret[_-]?access[_-]?key)[\"'`]?\s*(?:[:=]|=>|is|:=|\s)\s*[\"'`]?([0-9A-Za-z/+]{40})(?![0-9A-Za-z/+=])"
+    r"(?i:aws.{0,20}?(?:secret|sk\b|private).{0,20}?|secret[_ -]?(?:access[_ -]?)?key)[\"'`]?\s*(?:[:=]|=>|is|:=|\s)\s*[\"'`]?([0-9A-Za-z/+]{40})(?![0-9A-Za-z/+=])"
 )
 # Beside an access key identifier no word is needed: that is how key files are written.
 _BARE = re.compile(r"(?<![0-9A-Za-z/+=])[0-9A-Za-z/+]{40}(?![0-9A-Za-z/+=])")

@@ -1,8 +1,8 @@
 """Korean resident and foreigner registration numbers (주민등록번호, 외국인등록번호).
 
 Thirteen digits, `YYMMDD-SNNNNNC`, with or without the hyphen: a date that exists, a century-and-sex digit, and a check digit.
-Numbers given out since October 2020 have a random tail without a valid check digit, so a hyphenated number that is a real
-date of birth from then on counts without it, as does one beside a word that says what it is.
+Numbers given out since October 2020 have a random tail without a valid check digit: those count beside a word that says what
+they are. Without the word an order number of the same form would count too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ _NUMBER = re.compile(r"(?<![0-9A-Za-z_.\-])(\d{6})([ \t]?[-‐‑–][ \t]?|[ \t
 _WORDS = re.compile(r"주민|외국인\s?(등록)?\s?번호|resident\s+(registration\s+)?(number|no\b)|\bRRN\b|\bARN\b|jumin", re.IGNORECASE)
 _WEIGHTS = (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)
 _CONTEXT = 40
-_RANDOM_SINCE = date(2020, 10, 1)
 
 
 def _born(digits: str) -> date | None:
@@ -43,8 +42,9 @@ def _find(text: str) -> Iterator[Span]:
         if born is None:
             continue
         said = bool(_WORDS.search(text, max(0, match.start() - _CONTEXT), match.end() + _CONTEXT))
-        plain_hyphen = match[2].strip() != ""
-        if said or (match[2].strip(" \t") == match[2] and _checked(digits)) or (plain_hyphen and (_checked(digits) or born >= _RANDOM_SINCE)):
+        # Two groups with a space between are too common in tables of numbers.
+        joined = not match[2] or bool(match[2].strip())
+        if said or (joined and _checked(digits)):
             yield match.span()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from nexus.model.document import Classification
 from nexus.ports.catalog import Catalog
-from nexus.store.documents import DocumentRow, count_documents, list_documents, list_quarantine
+from nexus.store.documents import DocumentRow, count_documents, find_document, list_documents, list_quarantine
 from nexus.store.pool import Database
 from nexus.store.search import Reader, pending
 from nexus.store.vectors import serving_generation
@@ -38,8 +38,9 @@ class StoredCatalog:
 
     def _successor(self, row: DocumentRow, tenant: str, clearance: Classification, namespaces: tuple[str, ...]) -> dict[str, Any]:
         with self._database.connection() as connection:
-            found = [r.rid for r in list_documents(connection, tenant, clearance, namespaces, limit=100_000) if r.rid == row.superseded_by]
-        return {"superseded_by": found[0] if found else ""}
+            found = find_document(connection, tenant, row.superseded_by or "")
+        seen = found is not None and Classification(found.classification).rank <= clearance.rank and (not namespaces or found.namespace in namespaces)
+        return {"superseded_by": row.superseded_by if seen else ""}
 
     def quarantine(self, tenant: str, clearance: Classification, namespaces: tuple[str, ...]) -> list[dict[str, Any]]:
         """Secrets found, by kind and place."""

@@ -93,8 +93,17 @@ class IngestRole:
         except NexusError as error:
             log.warning("claims_failed", error=str(error))
 
+    def _warm(self, embedding: PassageEmbedding) -> None:
+        try:
+            embedding.identity()
+        except NexusError as error:
+            log.warning("embedder_unavailable", error=str(error))
+
     def _vectors(self) -> None:
         embedding = self._runtime.get(PassageEmbedding)
+        if self._runtime.docs:
+            # The first question must not wait for the model to be loaded.
+            self._warm(embedding)
         while not self._stop.is_set():
             try:
                 left = embedding.work(ROUND_S)
