@@ -16,6 +16,7 @@ _HISTORICAL = re.compile(
     r"\bno longer\b|(?<!is )(?<!are )(?<!be )\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release)",
     re.IGNORECASE,
 )
+_FORBIDDEN_AFTER = re.compile(r"\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:previously|formerly|historically|in the past|originally|at one time)\b", re.IGNORECASE)
 _DEPRECATED = re.compile(
     r"\b(?:is|are|now|been)?\s?deprecated\b|\bbeing (?:phased out|retired|removed|replaced|decommissioned)\b|\b(?:will|to) be (?:removed|retired|replaced|decommissioned|phased out|dropped|deprecated)\b|\bscheduled for removal\b|\bend[- ]of[- ]life\b|\bsunset\b",
@@ -56,13 +57,13 @@ def heading_modality(headings: tuple[str, ...]) -> Modality | None:
     return None
 
 
-def english(text: str, clause: str, *, negated: bool) -> Modality:
-    """Modality of a claim of a sentence; `clause` is the part around its verb, `negated` what stands right before that verb."""
+def english(text: str, clause: str, lead: str, *, negated: bool) -> Modality:
+    """Modality of a claim of a sentence; `clause` is the part around its verb, `lead` that part up to the verb, `negated` what stands right before it."""
     if _HISTORICAL.search(clause) or _BEFORE.search(text):
         return Modality.HISTORICAL
     if _DEPRECATED.search(text) and not negated:
         return Modality.DEPRECATED
-    if negated or _FORBIDDEN.search(clause):
+    if negated or _FORBIDDEN.search(lead) or _FORBIDDEN_AFTER.search(clause):
         return Modality.FORBIDDEN
     if _PLANNED.search(text):
         return Modality.PLANNED

@@ -75,9 +75,10 @@ def _predicate(
     frame = lexicon.FRAMES[predicate.lemma]
     verb = parts[predicate.index]
     subject = _subject_names(predicate.subject, context, predicate)
-    clause = _clause_text(flat, parts, predicate, stop, start, end)
-    negated = _negated(parts, predicate)
-    modality = _modality(flat, start, end, verb.start, clause, negated, context)
+    first, last = _clause_span(parts, predicate, stop, start, end)
+    clause = flat.text[first:last]
+    lead = flat.text[first : verb.end]
+    modality = _modality(flat, start, end, verb.start, (clause, lead), _negated(parts, predicate), context)
     if predicate.passive:
         yield from _passive(parts, predicate, frame, subject, modality, context)
         return
@@ -283,19 +284,19 @@ def _negated(parts: Sequence[Item], predicate: Predicate) -> bool:
     return position >= predicate.clause and parts[position].word == "without"
 
 
-def _clause_text(flat: Flat, parts: Sequence[Item], predicate: Predicate, stop: int, start: int, end: int) -> str:
+def _clause_span(parts: Sequence[Item], predicate: Predicate, stop: int, start: int, end: int) -> tuple[int, int]:
     first = parts[predicate.clause].start if predicate.clause < len(parts) else start
     before = [p for p in range(predicate.clause, predicate.index) if parts[p].kind == "verb"]
     if before:
         first = parts[before[-1]].end
     last = parts[stop].start if stop < len(parts) else end
-    return flat.text[first:last]
+    return first, last
 
 
-def _modality(flat: Flat, start: int, end: int, verb: int, clause: str, negated: bool, context: Context) -> Modality:
+def _modality(flat: Flat, start: int, end: int, verb: int, clause: tuple[str, str], negated: bool, context: Context) -> Modality:
     if any(first <= verb < last for first, last in flat.struck):
         return Modality.DEPRECATED
-    found = english(flat.text[start:end], clause, negated=negated)
+    found = english(flat.text[start:end], *clause, negated=negated)
     return context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
 
 
@@ -304,7 +305,7 @@ def _nouns(
 ) -> Iterator[Statement]:
     """Relations that nouns carry: "requests from A to B", "outbound calls to B", "a reverse proxy for A and B"."""
     text = flat.text[start:end]
-    modality = _modality(flat, start, end, start, text, negated=False, context=context)
+    modality = _modality(flat, start, end, start, (text, text), negated=False, context=context)
     if modality is Modality.FORBIDDEN and not re.search(r"\bno\b", text):
         return
     told = _TOLD.search(text) is not None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from nexus.model.entity import Entity, EntityState
 from nexus.model.mentions import Found, NameIndex, plausible
-from nexus.model.names import hyphenated, keys, squeezed, stem
+from nexus.model.names import LONG_FORMS, hyphenated, keys, squeezed, stem, words
 from nexus.model.service import NodeKind
 from nexus.model.technology import technology
 
@@ -112,6 +112,7 @@ def searchable(entities: Iterable[Entity]) -> list[str]:
     found: set[str] = set()
     for entity in entities:
         found |= {*spellings(entity), *keys(entity.name)[-1:]}
+        found |= {hyphenated(s).replace(short, long) for s in spellings(entity) for short, long in LONG_FORMS.items() if short in words(s)}
         if entity.kind == NodeKind.SERVICE and entity.name.isascii() and stem(entity.name).isalpha():
             found.add(f"{stem(entity.name)}service")
     return sorted(found)
