@@ -29,7 +29,7 @@ def main() -> None:
         for scenario in scenarios():
             if args.only in scenario.name:
                 score = run(scenario, args.edges, Policy(), args.step)
-                if (scenario.limit is not None and score.false_absent_rate > scenario.limit) or score.unexpected or score.false_new:
+                if scenario.over(score):
                     over.append(scenario.name)
                 yield scenario, score
 

@@ -135,14 +135,18 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
     closed = usable & ~world.running_bit()
     days = sum(1 for offset, count in counted.items() if count >= least and closed >> offset & 1)
     exposure = Exposure(m, days, round(control, 4), stats.rate_upper(m, control, policy.alpha), stats.active_day_upper(days, policy.alpha))
+    declared = cadence.declared(subject.claims)
     if before is not None:
+        if declared is not None:
+            scheduled = _by_schedule(subject, world, service, control, exposure, declared, after=first)
+            if scheduled.level == "none":
+                return scheduled
         needed_days = stats.silent_days_needed(before.active, before.days, policy.ceased_max)
         return Absence(
             "weak", "silent_within_rhythm",
             f"last seen on {before.last:%Y-%m-%d}; active on {before.active} of {before.days} days before, so {before.silent} silent days are within its rhythm",
             f"one sighting, or {max(needed_days - before.silent, 1)} more silent days", exposure,
         )
-    declared = cadence.declared(subject.claims)
     if declared is not None:
         return _by_schedule(subject, world, service, control, exposure, declared)
     needed = stats.requests_needed(policy.rate_upper_max, control, policy.alpha, policy.requests_factor)
@@ -163,12 +167,10 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
     return Absence("weak", "too_little_exposure", f"nothing in {m:,} requests on {days} days, which {because}", f"{wanted} of {subject.source.name} without it would decide", exposure)
 
 
-def _by_schedule(subject: Subject, world: World, service: ServiceHistory, control: float, exposure: Exposure, declared: cadence.Cadence) -> Absence:
-    """Firings are counted instead of requests: P(miss) = (1 - p d)^K."""
-    covered = world.alive_mask(subject.source) & ~world.gap_mask & ~world.running_bit()
-    days = [world.day(offset) for offset in range(world.evidence.days) if covered >> offset & 1]
-    firings = declared.firings(days)
-    ratio = service.probability if service.probability is not None else (1.0 if world.sampling(service) == "none" else None)
+def _by_schedule(subject: Subject, world: World, service: ServiceHistory, control: float, exposure: Exposure, declared: cadence.Cadence, after: int = -1) -> Absence:
+    """Firings are counted instead of requests, those after day `after`: P(miss) = (1 - p d)^K."""
+    firings = scheduled_firings(subject, world, declared, after)
+    ratio = sampling_ratio(world, service)
     if ratio is None:
         return Absence("weak", "sampling_unknown", "it is not known how the traces are sampled", "say how traces are sampled (NEXUS_DIFF__SAMPLING)", exposure)
     miss = (1 - ratio * control) ** firings
@@ -179,6 +181,17 @@ def _by_schedule(subject: Subject, world: World, service: ServiceHistory, contro
     remedy = f"a sampling ratio of {wanted / control:.0%} would decide" if firings and wanted <= control else "a longer history would decide"
     return Absence("none", "cadence_exceeds_window", f"{firings} scheduled firings ({declared.text}) at a sampling ratio of {ratio:.1%} can all be missed (chance {miss:.0%})", remedy,
         exposure)
+
+
+def scheduled_firings(subject: Subject, world: World, declared: cadence.Cadence, after: int = -1) -> int:
+    """Declared firings on days on which the source was seen, behind the offset `after`."""
+    covered = world.alive_mask(subject.source) & ~world.gap_mask & ~world.running_bit()
+    return declared.firings([world.day(offset) for offset in range(after + 1, world.evidence.days) if covered >> offset & 1])
+
+
+def sampling_ratio(world: World, service: ServiceHistory) -> float | None:
+    """Smallest known share of the service's traces that is kept; None where nobody says."""
+    return service.probability if service.probability is not None else (1.0 if world.sampling(service) == "none" else None)
 
 
 def _opportunities(subject: Subject, world: World, service: ServiceHistory) -> dict[int, int]:

@@ -2,7 +2,8 @@
 
 Judged on days on which the source was covered: with 90 days of history an edge that was active on every day has ceased after
 2 silent days, one active on 30 days after 19, one active on 13 days after 56 (Beta(1/2, 1/2)-binomial posterior predictive
-below 1e-3). Days that could not be read do not count as silent.
+below 1e-3). Days that could not be read do not count as silent. Where a schedule is declared, sampling must not be able to have
+missed every firing since.
 
 What to do: correct the document, or find out what broke.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from diff import rhythm
+from diff import cadence, exposure, rhythm
 from diff.kinds._common import strongest
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
@@ -26,7 +27,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     if world.sampling(service) == "tail":
         return None
     found = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
-    if found is None or not found.ceased(world):
+    if found is None or not found.ceased(world) or _missed_by_chance(subject, world, found):
         return None
     return Verdict(
         "silent_beyond_rhythm",
@@ -34,6 +35,16 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         "one more sighting", 1 - found.chance, edge=strongest(subject.edges or subject.past),
         details={"last_active": found.last.isoformat(), "active_days": found.active, "days": found.days, "silent_days": found.silent, "chance": found.chance},
     )
+
+
+def _missed_by_chance(subject: Subject, world: World, found: rhythm.Rhythm) -> bool:
+    """Whether sampling may have missed every declared firing since the last sighting."""
+    declared, service = cadence.declared(subject.claims), world.service(subject.source)
+    if declared is None or service is None:
+        return False
+    ratio = exposure.sampling_ratio(world, service)
+    firings = exposure.scheduled_firings(subject, world, declared, (found.last - world.evidence.history_from).days)
+    return ratio is None or (1 - ratio) ** firings > world.policy.cadence_miss_max
 
 
 KIND: Final = Kind("ceased", Flag.DOC_ONLY, "designed", 70, Severity.HIGH, "{source} has stopped to use {target}", 1.0, decide)
