@@ -52,29 +52,21 @@ class GraphSource:
         self.degraded: list[str] = []
         self._touching: dict[str, list[Edge]] = {}
         self._nodes: dict[str, tuple[str, ...]] = {}
-        self.registry: Registry = with_nodes(self._visible(ports.entities), self._seen_nodes())
+        self.registry: Registry = self._visible(ports.entities)
+        self._widened = False
         self.spelling = Spelling(self.registry)
 
     def _visible(self, entities: EntityControl | None) -> Registry:
         """The registry without names that only documents above the reader's clearance, or outside their namespaces, hold."""
         if entities is None:
             return self._designed.registry(self._tenant)
-        return Registry(entities.list(EntityFilter(self._tenant, self._clearance, self._namespaces)))
-
-    def _seen_nodes(self) -> list[Node]:
-        """Nodes of telemetry, so that what no document names can be asked about. Service rows are few; edges would be many."""
-        if self._layer == "designed":
-            return []
-        nodes = []
-        for row in self._observed.services(self._tenant, self._environment, TimeRange()):
-            name = row.get("name", "")
-            name = getattr(name, "name", name)
-            if name:
-                nodes.append(Node(str(name), environment=str(row.get("environment") or "")))
-        return nodes
+        return Registry(entities.entities(EntityFilter(self._tenant, self._clearance, self._namespaces)))
 
     def widen(self) -> None:
         """Take in every node that telemetry shows, databases and topics too: for a name that the registry does not hold."""
+        if self._widened or self._layer == "designed":
+            return
+        self._widened = True
         edges = self._observed.edges(EdgeFilter(self._tenant, environment=self._environment, limit=MAX_WIDE))
         self.registry = with_nodes(self.registry, [node for edge in edges for node in (edge.source, edge.target)])
         self.spelling = Spelling(self.registry)

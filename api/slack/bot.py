@@ -103,7 +103,7 @@ class Bot:
     def _history(self, client: WebClient, channel: str, thread: str, before: str) -> tuple[tuple[str, str], ...]:
         """Questions of the thread so far with the bot's answers; none where Slack does not give it."""
         try:
-            messages = client.conversations_replies(channel=channel, ts=thread, limit=50).get("messages", [])
+            messages: list[dict[str, Any]] = client.conversations_replies(channel=channel, ts=thread, limit=50).get("messages", [])
         except SlackApiError:
             return ()
         turns: list[tuple[str, str]] = []

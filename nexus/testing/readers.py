@@ -15,7 +15,7 @@ from nexus.model.registry import Registry
 from nexus.model.service import Coverage, Node
 from nexus.model.window import TimeRange
 from nexus.ports.designed import DesignedFilter
-from nexus.ports.drift import FindingFilter, Report
+from nexus.ports.drift import FindingFilter, FindingHistory, Report, RunRecord
 from nexus.ports.observed import EdgeFilter
 from nexus.ports.search import Hit, SearchRequest, SearchResult
 
@@ -98,6 +98,10 @@ class MemoryDesigned:
                 out.append(replace(edge, claims=claims))
         return sorted(out, key=lambda e: e.rid)
 
+    def history(self, wanted: DesignedFilter, edge_rid: str) -> list[dict[str, Any]]:
+        """The claims of an edge, as valid from the beginning."""
+        return [{"claim": c, "valid_from": None, "valid_to": None} for e in self.edges(wanted) if e.rid == edge_rid for c in e.claims]
+
     def registry(self, tenant: str) -> Registry:
         """The registry; empty for another tenant."""
         return self.names if tenant == self.tenant else Registry(())
@@ -122,6 +126,16 @@ class MemoryDrift:
         kept = tuple(f for f in self.findings if (not wanted.entity or wanted.entity in (f.source.name, f.target.name)) and (not wanted.flag or f.flag == wanted.flag))
         run = RunInfo("run", self.at, self.at, "", "revision", "config", self.at)
         return Report(run, {"confirmed": 0}, {}, kept)
+
+    def finding(self, wanted: FindingFilter, fingerprint: str) -> FindingHistory | None:
+        """One finding without a past."""
+        report = self.report(wanted)
+        return next((FindingHistory(f, report.run) for f in report.findings if f.fingerprint == fingerprint), None) if report else None
+
+    def runs(self, wanted: FindingFilter) -> tuple[list[RunRecord], str | None]:
+        """The one run."""
+        report = self.report(wanted)
+        return ([RunRecord(report.run, "done", "request")] if report else []), None
 
 
 @dataclass

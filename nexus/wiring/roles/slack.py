@@ -11,7 +11,7 @@ from nexus.errors import ConfigError, NexusError
 from nexus.model.document import Classification
 from nexus.model.principal import Capability, Principal
 from nexus.ports.answers import Answerer
-from nexus.ports.drift import DriftReader, FindingFilter
+from nexus.ports.drift import DriftReader, FindingFilter, Report
 from nexus.wiring.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class SlackRole:
         self._client = app.client
         self._handler = SocketModeHandler(app, settings.app_token.get_secret_value(), web_client=app.client)
         try:
-            self._handler.connect()
+            self._handler.connect()  # type: ignore[no-untyped-call]  # bolt's
         except SlackClientError as error:
             raise ConfigError(f"NEXUS_SLACK__APP_TOKEN: Slack does not open a connection: {error}") from error
 
@@ -70,7 +70,7 @@ class SlackRole:
         report = self._report()
         return report.run.id if report is not None else ""
 
-    def _report(self):  # type: ignore[no-untyped-def]  # noqa: ANN202  # Report | None
+    def _report(self) -> Report | None:
         return self._runtime.get(DriftReader).report(FindingFilter(self._reader.tenant, self._reader.clearance, self._reader.namespaces, limit=200))
 
     def _post_new(self, channel: str, last: str) -> str:
