@@ -62,7 +62,8 @@ def words(coin: random.Random, vocabulary: list[str], size: int) -> str:
     """About `size` characters; common words are common."""
     out, length = [], 0
     while length < size:
-        word = vocabulary[min(int(coin.paretovariate(0.9)) - 1, len(vocabulary) - 1)]
+        # Zipf-Mandelbrot: the most common word is a hundredth of the text, as content words are.
+        word = vocabulary[min(int(10 * (len(vocabulary) / 10) ** coin.random()) - 10, len(vocabulary) - 1)]
         out.append(word)
         length += len(word) + 1
     return " ".join(out)
@@ -132,7 +133,8 @@ def main() -> None:
             vacuum(url)
             print(f"HNSW indexes and vacuum in {time.monotonic() - started:.0f} s", flush=True)
             coin = random.Random(9)
-            asked = [words(coin, vocabulary(coin, KOREAN if n % 2 else ENGLISH, 200), 40) for n in range(arguments.questions)]
+            pools = {True: vocabulary(random.Random(3), KOREAN, 20_000), False: vocabulary(random.Random(3), ENGLISH, 20_000)}
+            asked = [words(coin, pools[bool(n % 2)], 30) for n in range(arguments.questions)]
             retriever = HybridRetriever(database, clock, default_analyzer(), embedding, SearchOptions())
             for route in ("keyword_only", "vector_only", "hybrid_only"):
                 for clearance in (Classification.RESTRICTED, Classification.PUBLIC):
