@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from designed.kinds import ROLE_KIND, Role, bracketed, plain_name, role_of, vocabulary, words
+from designed.kinds import BROKER_TECH, ROLE_KIND, STORE_TECH, Role, bracketed, plain_name, role_of, vocabulary, words
 from designed.labels import Label
 from designed.reader import Place, RawClaim, RawEntity, RawName
 from nexus.model.claim import Modality
@@ -36,6 +36,7 @@ _FOLDABLE: Final = frozenset({"subgraph", "package", "rectangle", "frame", "fold
 # More arrows in one statement (`A & B & ... --> C & D & ...`), or deeper groups, are a mistake or an attack.
 MAX_PAIRS: Final = 2_000
 MAX_DEPTH: Final = 64
+_KEPT: Final = frozenset({Role.STORE, Role.BROKER, Role.TOPIC})
 MESSAGING: Final = frozenset({Role.BROKER, Role.TOPIC})
 
 
@@ -127,8 +128,9 @@ class Diagram:
     def fold(self) -> None:
         """Make groups that are components of their own whole: arrows to their parts are arrows to them.
 
-        A group named like a product ("Prometheus", "OTel Collector") is that product, with everything inside. One named like
-        a program ("Order Service") is that program; the stores and channels drawn inside keep their own arrows.
+        A group named like a product ("Prometheus", "OTel Collector") is that product, with everything inside; boxes in a broker
+        are its channels. One named like a program ("Order Service") is that program; the stores and channels drawn inside keep
+        their own arrows.
         """
         members: dict[str, list[DrawnNode]] = {}
         for node in self.nodes.values():
@@ -137,12 +139,25 @@ class Diagram:
         for ident, group in list(self.nodes.items()):
             if not group.group or group.shape not in _FOLDABLE or not group.label.strip():
                 continue
-            product = group.role in (Role.TELEMETRY, Role.STORE, Role.BROKER) and len(words(group.label)) <= 3
-            program = group.role is Role.SERVICE and words(group.label)[-1:] and words(group.label)[-1] in _PROGRAM_GROUPS
+            title = set(words(group.label))
+            # "Kafka" is a product, "Message Broker" a heading.
+            product = len(title) <= 3 and (
+                group.role is Role.TELEMETRY or (group.role in (Role.STORE, Role.BROKER) and bool(title & (BROKER_TECH | STORE_TECH)))
+            )
+            program = group.role is Role.SERVICE and words(group.label)[-1:] and words(group.label)[-1] in _PROGRAM_GROUPS and len(words(group.label)) > 1
             inside = members.get(ident, [])
             if not (product or program) or not inside or any(node.group for node in inside):
                 continue
-            parts = [node for node in inside if product or node.role not in (Role.STORE, Role.BROKER, Role.TOPIC)]
+            if product and group.role is Role.BROKER:
+                # What stands in a broker and is not named like it is one of its channels.
+                for node in inside:
+                    if node.role is Role.SERVICE and not title & set(words(node.label)):
+                        self.nodes[node.id] = replace(node, role=Role.TOPIC)
+                parts = [node for node in inside if title & set(words(node.label))]
+            elif product:
+                parts = [node for node in inside if node.role not in _KEPT or title & set(words(node.label)) or group.role is Role.TELEMETRY]
+            else:
+                parts = [node for node in inside if node.role not in _KEPT]
             if program and len({plain_name(node.label).lower() for node in parts if node.role is Role.SERVICE and _is_service(node.label)}) > 1:
                 # Several services stand in it: a grouping after all.
                 continue

@@ -19,7 +19,7 @@ _PORT_PROTOCOL: Final = {
     "1883": "mqtt", "4222": "nats", "9200": "elasticsearch", "1433": "mssql", "1521": "oracle", "9042": "cassandra", "25": "smtp", "587": "smtp",
 }
 _SCHEME_PROTOCOL: Final = {
-    "http": "http", "https": "http", "ws": "websocket", "wss": "websocket", "postgres": "postgresql", "postgresql": "postgresql", "mysql": "mysql",
+    "http": "http", "https": "http", "ws": "http", "wss": "http", "postgres": "postgresql", "postgresql": "postgresql", "mysql": "mysql",
     "mongodb": "mongodb", "redis": "redis", "rediss": "redis", "amqp": "amqp", "amqps": "amqp", "kafka": "kafka", "plaintext": "kafka", "nats": "nats",
     "mqtt": "mqtt", "grpc": "grpc", "dns": "grpc", "mariadb": "mysql", "sqlserver": "mssql", "smtp": "smtp",
 }

@@ -14,7 +14,8 @@ from nexus.model.claim import Modality, Quantity, Via
 _PROTOCOLS: Final[tuple[tuple[str, str], ...]] = (
     (r"grpc", "grpc"),
     (r"graphql", "graphql"),
-    (r"websockets?|wss?|stomp|sockjs", "websocket"),
+    # A WebSocket begins as an HTTP request, and that is how traces show it.
+    (r"websockets?|wss?|stomp|sockjs", "http"),
     (r"sse", "http"),
     (r"kafka|redpanda|카프카", "kafka"),
     (r"amqps?|rabbitmq", "amqp"),
@@ -35,7 +36,8 @@ _PROTOCOLS: Final[tuple[tuple[str, str], ...]] = (
     (r"ldaps?", "ldap"),
     (r"jms", "jms"),
     (r"rpc", "rpc"),
-    (r"tcp|udp", "tcp"),
+    # Transport below everything: it fits any protocol, so it says none.
+    (r"tcp|udp", ""),
 )
 _PROTOCOL_RE: Final = tuple((re.compile(rf"(?<![\w.-])(?:{pattern})(?![\w-])", re.IGNORECASE), name) for pattern, name in _PROTOCOLS)
 _HTTP_OPERATION: Final = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+(/[^\s,;|]*)")
@@ -56,7 +58,7 @@ _STOP: Final = vocabulary(
     "publish publishes published publishing produce produces consume consumes consumer producer subscribe subscribes subscribed event events message"
     " messages async sync asynchronous synchronous send sends receive receives emit emits poll polls read reads write writes push pull notify topic"
     " topics queue queues stream data json xml avro protobuf pub sub yes no optional uses use calls call request response tcp udp command commands"
-    " query queries 이벤트 메시지 발행 구독 전송 비동기 동기 호출 요청 응답 조회 저장 async/await pub/sub request/response read/write"
+    " e.g i.e etc query queries 이벤트 메시지 발행 구독 전송 비동기 동기 호출 요청 응답 조회 저장 async/await pub/sub request/response read/write"
     " reads/writes delivers triggers notifies routes forwards dispatches pushes fires streams broadcasts feeds ingests updates processes handles stores"
     " enqueues dequeues trigger forward route dispatch broadcast fan-out fanout pub-sub at-least-once exactly-once event-driven real-time request-reply"
     " fire-and-forget read-only write-behind cache-aside batch bulk webhook callback cdc outbox replicates replication sync-call sub-ms")

@@ -63,7 +63,7 @@ def network_policy(lines: BlockLines, root: yaml.Node) -> list[RawClaim]:
                         found.append(
                             RawClaim(
                                 "CALLS", _name(ends[0]), _name(ends[1]), lines.place(*where), "kubernetes.networkpolicy", 0.92,
-                                Via(protocol="tcp" if port.startswith("TCP") else ""), drawn="reversed" if direction == "ingress" else "",
+                                drawn="reversed" if direction == "ingress" else "",
                                 attributes={"policy": text_at(root, "metadata", "name"), "allowed": "true", **({"port": port} if port else {})},
                             )
                         )
@@ -137,7 +137,7 @@ def virtual_service(lines: BlockLines, root: yaml.Node) -> list[RawClaim]:
                 found += [
                     RawClaim(
                         "CALLS", RawName(gateway.rsplit("/", maxsplit=1)[-1], "service"), _name(name), lines.place(*span(host)),
-                        "kubernetes.virtualservice", 0.85, Via("http" if kind == "http" else "tcp"),
+                        "kubernetes.virtualservice", 0.85, Via("http" if kind == "http" else ""),
                     )
                     for gateway in gateways
                     if name != gateway
