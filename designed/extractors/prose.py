@@ -30,6 +30,9 @@ from nexus.model.registry import Registry
 from nexus.model.service import NodeKind
 from nexus.model.technology import technology
 
+# Every service exports telemetry: that is no dependency of its work (observed-edges.md keeps it apart too).
+_TELEMETRY_SINK = re.compile(r"collector|otel|jaeger|zipkin|prometheus|tempo|loki|datadog|fluent|logstash|statsd|telemetry", re.IGNORECASE)
+_TELEMETRY = re.compile(r"telemetry|\btraces?\b|\bspans?\b|\bmetrics?\b|\blogs?\b|\bOTLP\b|\bexport|\bsend(?:s|ing)? data\b|트레이스|메트릭|로그|텔레메트리", re.IGNORECASE)
 READERS = frozenset({"markdown", "text"})
 
 
@@ -165,11 +168,12 @@ def claim_of(lines: Lines, flat: Flat, start: int, end: int, statement: Statemen
     while last < len(lines.text) and lines.text[last] in "*_`~":
         last += 1
     text = flat.text[start:end]
+    telemetry = _TELEMETRY_SINK.search(statement.target.name) is not None and _TELEMETRY.search(text) is not None
     spoken = korean_protocol(text) if korean else protocol(text)
     via = Via(spoken, operation(flat, start, end) if statement.relation == "CALLS" else "", "")
     return RawClaim(
         statement.relation, statement.source, statement.target, lines.place(first, last), statement.rule, 0.5, via, statement.modality, quantities(text),
-        statement.gateway, statement.exclusivity, statement.drawn, attributes=statement.attributes,
+        statement.gateway, statement.exclusivity, statement.drawn, weak="telemetry export" if telemetry else "", attributes=statement.attributes,
     )
 
 

@@ -101,7 +101,8 @@ def _predicate(
         relation = relation_of(code, name.kind, brought=name.brought, asynchronous=predicate.asynchronous or "event" in clause.casefold())
         if relation:
             pairs.append((relation, name))
-    through = [name for slot, name in arguments if name is not None and slot in ("through", "via", "over", "using")]
+    own = {s.key for s in subject}
+    through = [name for slot, name in arguments if name is not None and slot in ("through", "via", "over", "using") and name.key not in own]
     direct = [(relation, name) for relation, name in pairs if name not in through]
     # With somebody to reach, what stands after "via" is the way there.
     pairs = _named_topics(direct if any(relation == CALLS for relation, _ in direct) else pairs)

@@ -14,7 +14,7 @@ WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[가-힣]+|[^\W\d_가-�
 # What a name may end with and still be the same thing. Databases and topics have no such suffix: `ledger-db` is not `ledger`.
 SUFFIXES = ("microservice", "service", "svc", "마이크로서비스", "서비스", "시스템")
 # Words that teams write long and short.
-LONG_FORMS = {"otel": "opentelemetry", "k8s": "kubernetes"}
+LONG_FORMS = {"otel": "open telemetry", "k8s": "kubernetes"}
 HANGUL_WORD = re.compile(r"[가-힣]+")
 _PARENS = re.compile(r"\s*[(\[（]([^()\[\]（）]*)[)\]）]\s*$")
 
@@ -40,7 +40,7 @@ def stem(name: str) -> str:
     """`squeezed` without an optional suffix; never empty, so `service` stays `service`."""
     key = squeezed(name)
     for short, long in LONG_FORMS.items():
-        key = key.replace(long, short)
+        key = key.replace(long.replace(" ", ""), short)
     for suffix in SUFFIXES:
         if key.endswith(suffix) and len(key) > len(suffix):
             return key[: -len(suffix)]

@@ -112,7 +112,7 @@ def searchable(entities: Iterable[Entity]) -> list[str]:
     found: set[str] = set()
     for entity in entities:
         found |= {*spellings(entity), *keys(entity.name)[-1:]}
-        found |= {hyphenated(s).replace(short, long) for s in spellings(entity) for short, long in LONG_FORMS.items() if short in words(s)}
+        found |= {hyphenated(s).replace(short, form) for s in spellings(entity) for short, long in LONG_FORMS.items() for form in (long, long.replace(" ", "")) if short in words(s)}
         if entity.kind == NodeKind.SERVICE and entity.name.isascii() and stem(entity.name).isalpha():
             found.add(f"{stem(entity.name)}service")
     return sorted(found)
