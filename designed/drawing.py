@@ -151,11 +151,11 @@ class Diagram:
             if product and group.role is Role.BROKER:
                 # What stands in a broker and is not named like it is one of its channels.
                 for node in inside:
-                    if node.role is Role.SERVICE and not title & set(words(node.label)):
+                    if node.role is Role.SERVICE and not _shares(group.label, node.label):
                         self.nodes[node.id] = replace(node, role=Role.TOPIC)
-                parts = [node for node in inside if title & set(words(node.label))]
+                parts = [node for node in inside if _shares(group.label, node.label)]
             elif product:
-                parts = [node for node in inside if node.role not in _KEPT or title & set(words(node.label)) or group.role is Role.TELEMETRY]
+                parts = [node for node in inside if node.role not in _KEPT or _shares(group.label, node.label) or group.role is Role.TELEMETRY]
             else:
                 parts = [node for node in inside if node.role not in _KEPT]
             if program and len({plain_name(node.label).lower() for node in parts if node.role is Role.SERVICE and _is_service(node.label)}) > 1:
@@ -226,6 +226,11 @@ def _orient(diagram: Diagram, edge: DrawnEdge) -> list[RawClaim]:
 def _leaves_listener(label: str, source: str, target: str) -> bool:
     address = _ADDRESS.search(label)
     return address is not None and address.group(0) in source and address.group(0) not in target
+
+
+def _shares(title: str, label: str) -> bool:
+    """Whether a part is named like the whole: in a word, or written together ("RabbitMQ", "rabbitmq management")."""
+    return bool(set(words(title)) & set(words(label))) or "".join(words(title)) in "".join(words(label))
 
 
 def _is_service(label: str) -> bool:
