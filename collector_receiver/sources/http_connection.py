@@ -53,10 +53,13 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class HttpTimeouts:
-    """Seconds. A body must arrive within `body` plus its size over `min_bytes_per_s`."""
+    """Seconds. A body must arrive within `body` plus its size over `min_bytes_per_s`.
+
+    `idle` is longer than what clients keep idle connections for (90 s in Go), so that it is they who close and no request meets a closing connection.
+    """
 
     header: float = 10.0
-    idle: float = 75.0
+    idle: float = 180.0
     body: float = 10.0
     min_bytes_per_s: float = 16 * 1024
     linger: float = 2.0

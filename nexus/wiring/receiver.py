@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 from datetime import timedelta
+from typing import Final
 
 from collector_receiver.intake import IntakeLimits
 from collector_receiver.run import Receiver, ReceiverOptions, read_tls, ssl_context
@@ -15,6 +17,9 @@ from nexus.ports.span_log import SpanLogWriter
 from nexus.settings.base import host_port
 from nexus.store.principal import find_principal
 from nexus.wiring.runtime import Runtime
+
+GRACE: Final = timedelta(seconds=10)
+MAX_FILES: Final = 65_536
 
 
 def build_receiver(runtime: Runtime, *, grpc_address: str, reuse_port: bool) -> Receiver:
@@ -32,12 +37,23 @@ def build_receiver(runtime: Runtime, *, grpc_address: str, reuse_port: bool) -> 
             grpc_address, settings.max_request_bytes, settings.max_concurrent_reads, read_timeout=settings.request_timeout,
             max_connection_age=settings.max_connection_age, reuse_port=reuse_port, tls=tls,
         ),
-        http=HttpOptions(settings.max_request_bytes, settings.max_connections, tls=context),
+        # Half of the files for OTLP/HTTP: the log, the database and gRPC's connections need some as well.
+        http=HttpOptions(settings.max_request_bytes, min(settings.max_connections, raise_file_limit() // 2), tls=context),
         intake=IntakeLimits(max_request_bytes=settings.max_request_bytes),
         max_in_flight_bytes=max(settings.max_in_flight_bytes, 2 * settings.max_request_bytes),
         allowed=frozenset(settings.keep_attributes),
     )
     return Receiver(runtime.get(SpanLogWriter), find if settings.auth == "token" else None, options)
+
+
+def raise_file_limit() -> int:
+    """Let this process open as many files as it may (shells give 1,024, many connections need more); returns how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return MAX_FILES if soft == resource.RLIM_INFINITY else soft
 
 
 def bind(address: str, variable: str, *, reuse_port: bool = False) -> socket.socket:
@@ -54,6 +70,3 @@ def bind(address: str, variable: str, *, reuse_port: bool = False) -> socket.soc
         msg = f"{variable}: cannot listen on {address}: {error.strerror}; choose another address"
         raise ConfigError(msg) from error
     return bound
-
-
-GRACE = timedelta(seconds=10)

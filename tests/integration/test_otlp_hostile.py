@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import resource
 import socket
 import sys
 import threading
@@ -148,13 +149,13 @@ def test_a_message_that_does_not_arrive_is_given_up(tmp_path):
 @pytest.mark.parametrize("members", [1, 40])
 def test_gzip_bombs_are_refused_at_the_limit(tmp_path, members):
     served = serve(tmp_path / "spans", max_request_bytes=1_000_000)
-    bomb = gzip.compress(bytes(200_000_000 // members)) * members
+    bomb = gzip.compress(bytes(40_000_000 // members)) * members
     try:
         status, _, content = served.post(bomb, {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"})
         assert status == 413
         assert "1000000" in Status.FromString(content).message
         with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}", compression=grpc.Compression.Gzip) as channel, pytest.raises(grpc.RpcError) as refused:
-            channel.unary_unary(METHOD)(bytes(50_000_000), timeout=30)
+            channel.unary_unary(METHOD)(bytes(20_000_000), timeout=30)
         assert refused.value.code().name == "RESOURCE_EXHAUSTED"
         assert retry_delay(refused.value) is None
         assert served.receiver._budget.used == 0
@@ -247,3 +248,22 @@ def test_at_the_limit_of_connections_the_oldest_idle_one_makes_room(tmp_path):
             client.close()
     finally:
         served.stop()
+
+
+def test_thousands_of_connections_that_send_nothing_are_no_concern_of_a_sender(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    many = min(4000, (hard - 200) // 2) if hard != resource.RLIM_INFINITY else 4000
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(2 * many + 200, hard if hard != resource.RLIM_INFINITY else 2 * many + 200)), hard))
+    served = serve(tmp_path / "spans", http_max_connections=1000)
+    held = []
+    try:
+        for n in range(many):
+            held.append(socket.create_connection(("127.0.0.1", served.http_port if n % 2 else served.grpc_port), timeout=10))
+        assert served.post(body(first=1))[0] == 200
+        assert export(served, body(first=2)) == "OK"
+        assert len(served.receiver._http._connections) <= 1000
+    finally:
+        for client in held:
+            client.close()
+        served.stop()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
