@@ -21,6 +21,7 @@ from nexus.store.vectors import (
     Generation,
     TextRow,
     add_vectors,
+    bound_cache,
     cached,
     count_unfinished,
     declare_generation,
@@ -39,6 +40,8 @@ Progress = Callable[[int, int, str], None]
 log = structlog.get_logger("nexus.knowledge")
 # Segments and texts that are in memory at a time.
 SEGMENTS = 32
+# Batches between two looks at the size of the cache, which cost a walk over it.
+BOUND_EVERY = 64
 MOVE_ROUND_S = 600.0
 TEXTS = 32
 # A document of the largest size fits, so that its vectors are all there when the last one is made.
@@ -61,6 +64,7 @@ class PassageEmbedding:
         self._made = False
         self._making = threading.Lock()
         self._filling = threading.Lock()
+        self._puts = 0
         # Tenants whose vectors may have become enough for an index.
         self._grown: set[str] = set()
 
@@ -204,7 +208,10 @@ class PassageEmbedding:
             part = hashes[start : start + TEXTS]
             vectors: Vectors = embedder.passages([missing[key] for key in part])
             with self._database.connection() as connection:
-                put_cached(connection, tenant, generation, dict(zip(part, vectors, strict=True)), self._clock.now(), max(self._cache, MIN_CACHE))
+                put_cached(connection, tenant, generation, dict(zip(part, vectors, strict=True)), self._clock.now())
+                self._puts += 1
+                if self._puts % BOUND_EVERY == 0:
+                    bound_cache(connection, tenant, max(self._cache, MIN_CACHE))
             yield len(part)
 
     def _finish(self, tenant: str, generation: Generation, segments: Sequence[int], texts: Sequence[TextRow]) -> None:

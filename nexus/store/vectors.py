@@ -115,13 +115,17 @@ def cached(connection: Connection, tenant: str, generation: Generation, hashes: 
     return found
 
 
-def put_cached(connection: Connection, tenant: str, generation: Generation, vectors: Mapping[str, NDArray[np.float32]], now: datetime, keep: int) -> None:
-    """Add vectors to the cache and cut it to `keep` rows, the longest unused first."""
+def put_cached(connection: Connection, tenant: str, generation: Generation, vectors: Mapping[str, NDArray[np.float32]], now: datetime) -> None:
+    """Add vectors to the cache."""
     base = {"tenant": tenant, "model": generation.model, "dimension": generation.dimension, "now": now}
     with connection.cursor() as cursor:
         # In one order everywhere, so that two writers never wait for each other in a circle.
         cursor.executemany(_SQL["put_cached"], [base | {"content_hash": key, "vector": half(vectors[key])} for key in sorted(vectors)])
-    connection.execute(_SQL["bound_cache"], {"tenant": tenant, "keep": keep})
+
+
+def bound_cache(connection: Connection, tenant: str, keep: int) -> int:
+    """Cut the cache to `keep` rows, the longest unused first; returns how many went."""
+    return connection.execute(_SQL["bound_cache"], {"tenant": tenant, "keep": keep}).rowcount
 
 
 def add_vectors(connection: Connection, tenant: str, generation: str, segment: int, vectors: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:

@@ -298,3 +298,19 @@ def test_front_matter_says_type_title_and_tier(index):
     index.write("adr/0001-x.md", "---\ntitle: 제목\nclassification: restricted\ngenerated_by: model\n---\n# Other\n\nbody\n")
     index.ingest()
     assert index.rows("SELECT title, doc_type, classification, tier FROM document") == [("제목", "adr", "RESTRICTED", "machine_written")]
+
+
+def test_the_cache_is_bounded_and_the_longest_unused_go_first(index, clock):
+    from datetime import timedelta
+
+    from nexus.store.vectors import bound_cache
+
+    for number in range(6):
+        index.write(f"{number}.md", f"# Doc {number}\n\nwords {number}")
+        index.ingest(f"{number}.md")
+        clock.at += timedelta(hours=2)
+    (oldest,) = index.rows("SELECT content_hash FROM embedding_cache ORDER BY used_at LIMIT 1")[0]
+    with index.database.connection() as connection:
+        assert bound_cache(connection, "default", 4) == 2
+    assert index.count("embedding_cache") == 4
+    assert index.rows(f"SELECT 1 FROM embedding_cache WHERE content_hash = '{oldest}'") == []
