@@ -19,9 +19,11 @@ import structlog
 from designed.codec import from_json, to_json
 from designed.decisions import decide
 from designed.entities import fold
+from designed.extractors.model_proposals import Ask, proposals
 from designed.pipeline import VERSION, Designed, DocumentReading, assemble, introductions, is_weak, registries, spellings
 from designed.reader import RawClaim, Reader, Reading
 from designed.workers import Workers
+from nexus.errors import ModelUnavailable
 from nexus.model.document import Classification, DocumentRef, Problem, SourceText
 from nexus.model.entity import Entity
 from nexus.model.registry import Registry
@@ -40,12 +42,13 @@ BATCH_BYTES = 16 * 1024 * 1024
 class Refresh:
     """`nexus.ports.designed.DesignControl` over a database.
 
-    `traces(tenant)` gives the names that traces carry. `progress(done, total, path)` is called as documents are read.
+    `traces(tenant)` gives the names that traces carry. `progress(done, total, path)` is called as documents are read. `ask` turns on
+    the pass of a language model.
     """
 
     def __init__(
         self, database: Database, documents: DocumentReader, readers: Mapping[str, Reader], clock: Clock, traces: Callable[[str], Sequence[Entity]],
-        workers: int = 2, progress: Callable[[int, int, str], None] | None = None,
+        workers: int = 2, progress: Callable[[int, int, str], None] | None = None, ask: Ask | None = None,
     ) -> None:
         self._database = database
         self._documents = documents
@@ -53,6 +56,7 @@ class Refresh:
         self._clock = clock
         self._traces = traces
         self._workers = workers
+        self._ask = ask
         self._progress = progress or (lambda _done, _total, _path: None)
 
     def refresh(self, tenant: str, *, force: bool = False) -> dict[str, Any]:
@@ -110,10 +114,23 @@ class Refresh:
         for batch in _batches(self._documents.texts(tenant, sorted(wanted))):
             due = [t for t in batch if t.ref.rid in changed or _spells(t.text, words[t.namespace])]
             made |= workers.prose(due, {t.ref.rid: wanted[t.ref.rid].reader for t in due}, names)
+            made |= {t.ref.rid: self._proposed(t, names[t.namespace], made[t.ref.rid]) for t in due} if self._ask is not None else {}
         store.put_prose(connection, tenant, {rid: [to_json(c) for c in claims] for rid, claims in made.items()})
         return [
             replace(r, prose=made.get(r.document.rid, r.prose)) for r in readings
         ]
+
+    def _proposed(self, text: SourceText, registry: Registry, found: tuple[RawClaim, ...]) -> tuple[RawClaim, ...]:
+        """With what a model proposes; a model that does not answer costs its proposals and nothing else."""
+        assert self._ask is not None
+        try:
+            more, problems = proposals(text, registry, found, self._ask)
+        except ModelUnavailable as error:
+            log.warning("designed.model_unavailable", path=text.path, error=str(error))
+            return found
+        for problem in problems:
+            log.info("designed.model_proposals", path=problem.path, error=problem.error)
+        return found + more
 
     def _write(
         self, connection: Connection, tenant: str, result: Designed, readings: Sequence[DocumentReading], names: Mapping[str, Registry], key: str, at: datetime

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from designed.extractors.model_proposals import Ask
 from designed.run import Refresh
 from designed.traces import from_traces
-from nexus.errors import InvariantBroken
+from nexus.errors import InvariantBroken, ModelUnavailable
 from nexus.model.entity import Entity
 from nexus.model.window import TimeRange
 from nexus.plugins import load_plugins
@@ -32,9 +33,28 @@ def _traces(runtime: Runtime) -> Callable[[str], Sequence[Entity]]:
     return names
 
 
+def _ask(model: str) -> Ask:
+    """Asks a model of Anthropic's; the key is ANTHROPIC_API_KEY."""
+
+    def ask(instructions: str, document: str) -> str:
+        import anthropic
+
+        try:
+            answer = anthropic.Anthropic(max_retries=1, timeout=60.0).messages.create(
+                model=model, max_tokens=4096, system=instructions, messages=[{"role": "user", "content": f"<document>\n{document}\n</document>"}]
+            )
+        except anthropic.AnthropicError as error:
+            raise ModelUnavailable(f"the model that proposes claims does not answer: {error}") from error
+        return "".join(block.text for block in answer.content if block.type == "text")
+
+    return ask
+
+
 def _control(runtime: Runtime) -> Refresh:
+    settings = runtime.settings.designed
+    ask = _ask(settings.model) if settings.model_proposals else None
     readers = load_plugins("designed.readers", "READER")
-    return Refresh(runtime.database, runtime.get(DocumentReader), readers, runtime.clock, _traces(runtime), runtime.settings.designed.workers)
+    return Refresh(runtime.database, runtime.get(DocumentReader), readers, runtime.clock, _traces(runtime), settings.workers, ask=ask)
 
 
 PROVIDE = (DesignControl, _control)
