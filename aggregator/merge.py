@@ -9,10 +9,13 @@ import polars as pl
 
 from aggregator import codec
 from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA, bounds, examples, merge_bounds, merge_examples
-from aggregator.rollup import LATENCIES, ROW, SAMPLE_SCHEMA, Rows, add_bags, add_totals
+from aggregator.rollup import INSTANCE, LATENCIES, ROW, SAMPLE_SCHEMA, Rows, add_bags, add_totals
 from nexus.model.window import DAY_NS, HOUR_NS, MINUTE_NS
 
-GRAINS: Final = {0: MINUTE_NS, 1: HOUR_NS, 2: DAY_NS}
+# The coarsest is for questions about all that is kept: a few rows an edge, whatever the retention of days.
+ERA_NS: Final = 64 * DAY_NS
+ERA: Final = 3
+GRAINS: Final = {0: MINUTE_NS, 1: HOUR_NS, 2: DAY_NS, ERA: ERA_NS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,27 @@ class Merged:
 def at_grain(rows: Rows, grain_ns: int) -> Rows:
     """Minutes of a delta summed to a coarser grain."""
     start = pl.col("start") - pl.col("start") % grain_ns
-    return Rows(add_totals(rows.totals.with_columns(start=start)), add_bags(rows.bags.with_columns(start=start)), rows.samples.with_columns(start=start))
+    bags = rows.bags if grain_ns < ERA_NS else _by_day(rows.bags)
+    return Rows(add_totals(rows.totals.with_columns(start=start)), add_bags(bags.with_columns(start=start)), rows.samples.with_columns(start=start))
+
+
+def _by_day(bags: pl.DataFrame) -> pl.DataFrame:
+    """Instances without their hours, and days: weeks of hours would be most of a row. What the hours came to is in `hours`."""
+    hourly = pl.col("kind") == INSTANCE
+    found = bags.filter(hourly)
+    names = found.with_columns(kind=pl.lit("instance_name"), item=pl.col("item").str.replace(r"\x1f\d+$", ""))
+    days = found.with_columns(kind=pl.lit("day"), item=(pl.col("item").str.extract(r"(\d+)$", 1).cast(pl.Int64) // 24).cast(pl.String))
+    return pl.concat([bags.filter(~hourly), names, days])
+
+
+def hours_changed(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """By how much the instance hours of day rows changed, as bags of their eras."""
+    parts = []
+    for rows, sign in ((after, 1), (before, -1)):
+        bags = codec.decode(rows)[1].filter(pl.col("kind") == INSTANCE)
+        parts.append(bags.group_by(ROW).agg(n=pl.len().cast(pl.Int64) * sign))
+    changed = pl.concat(parts).with_columns(start=pl.col("start") - pl.col("start") % ERA_NS).group_by(ROW).agg(pl.col("n").sum()).filter(pl.col("n") != 0)
+    return changed.select(*ROW, kind=pl.lit("hours"), item=pl.lit("all"), n="n", m=pl.lit(0, pl.Int64))
 
 
 def merge(stored: pl.DataFrame, change: Rows) -> Merged:

@@ -7,8 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from aggregator.merge import GRAINS, at_grain, from_finer, merge, remade
-from aggregator.rollup import ROW, Rows, row_keys
+from aggregator.merge import ERA, GRAINS, at_grain, from_finer, hours_changed, merge, remade
+from aggregator.rollup import ROW, Rows, add_bags, row_keys
 from nexus.store import observed
 from nexus.store.pool import Connection
 
@@ -24,8 +24,12 @@ def replace(connection: Connection, edges: pl.DataFrame, rows: Rows, standing: S
     touched = {grain: _keys(grain, row_keys(part), tenants) for grain, part in coarse.items()}
     before = observed.existing_rows(connection, pl.concat(touched.values()))
     done: list[pl.DataFrame] = []
+    hours = rows.bags.clear()
     for grain, part in coarse.items():
-        merged = merge(_unstored(before.filter(pl.col("grain") == grain)), part)
+        mine = _unstored(before.filter(pl.col("grain") == grain))
+        merged = merge(mine, Rows(part.totals, add_bags(part.bags, hours), part.samples) if grain == ERA else part)
+        if grain == ERA - 1:
+            hours = hours_changed(mine, merged.rows)
         revised = merged.rows
         if merged.dirty.height:
             bad = revised.join(merged.dirty, on=ROW, how="semi")

@@ -29,6 +29,7 @@ TOTALS: Final = ("facts", *COUNTS, *SUMS)
 LATENCIES: Final = ("client", "server", "queue")
 ROW: Final = ("edge", "start")
 CAUSE: Final = "cause"
+INSTANCE: Final = "instance"
 PROBABILITY: Final = "p"
 # Between the two operations of a cause, and between an instance and its hour.
 SEPARATOR: Final = "\x1f"
@@ -65,7 +66,7 @@ def rollup(facts: pl.DataFrame) -> Rows:
 def _bags(facts: pl.DataFrame, sign: pl.Expr) -> pl.DataFrame:
     parts = []
     for kind, weight in BAGS.items():
-        item = pl.col(kind) if kind != "instance" else pl.col(kind) + pl.lit(SEPARATOR) + (pl.col("at_ns") // HOUR_NS).cast(pl.String)
+        item = pl.col(kind) if kind != INSTANCE else pl.col(kind) + pl.lit(SEPARATOR) + (pl.col("at_ns") // HOUR_NS).cast(pl.String)
         parts.append(_bag(facts, kind, item, pl.col(weight) * sign))
     known = pl.col("p").cast(pl.String)
     parts.append(_bag(facts, PROBABILITY, known, pl.col("observed") * sign, pl.col("n_failed") * sign))

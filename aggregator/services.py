@@ -29,7 +29,7 @@ def service_view(known: list[EdgeRow], bags: pl.DataFrame, delivered: dict[tuple
         view: dict[str, Any] = {
             "name": edge.source, "environment": edge.source_env, **counters, **arrived, "exit_spans": {name: n for name, (n, _) in exits.items()},
             "protocols": {name: {"exits": n, "resolved": m, "share": m / n if n else 0.0} for name, (n, m) in exits.items()},
-            "instances": sorted({item.rsplit("\x1f", 1)[0] for item in bag.get("instance", {})}), "versions": sorted(bag.get("version", {})),
+            "instances": sorted({item.rsplit("\x1f", 1)[0] for item in bag.get("instance", {})} | set(bag.get("instance_name", {}))), "versions": sorted(bag.get("version", {})),
             "sampling": {"known": counters["spans_sampling_known"] / spans if spans else 0.0, "smallest_probability": min((float(p) for p in bag.get("p", {})), default=None)},
         }
         views.append(view | {"findings": sentences(view)})

@@ -7,9 +7,8 @@ from typing import Any, Final
 import polars as pl
 
 from aggregator.extremes import shown
-from aggregator.rollup import CAUSE, LATENCIES, PROBABILITY, ROW, SEPARATOR
+from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
 from aggregator.sketch import QUANTILES, quantiles
-from nexus.model.window import DAY_NS, HOUR_NS
 
 # Families that bags show as {text: count}, and those that show as sorted lists.
 COUNTED: Final = ("basis", "protocol", "via")
@@ -22,7 +21,7 @@ def summaries(totals: pl.DataFrame, bags: pl.DataFrame, bound: pl.DataFrame, exa
     out: dict[tuple[int, int], dict[str, Any]] = {}
     for row in rows.iter_rows(named=True):
         out[row["edge"], row["start"]] = {
-            **row, **{name: {} for name in COUNTED}, **{name: [] for name in LISTED}, "causes": [], "instances": set(), "hours": set(), "examples": [],
+            **row, **{name: {} for name in COUNTED}, **{name: [] for name in LISTED}, "causes": [], "instances": set(), "days": set(), "instance_hours": 0, "examples": [],
             "adjusted_calls": None, "adjusted_errors": None, "known": 0, **dict.fromkeys(LATENCIES),
         }
     plain = bags.filter(~pl.col("kind").is_in(LATENCIES)).sort(*ROW, "kind", "item")
@@ -40,7 +39,7 @@ def summaries(totals: pl.DataFrame, bags: pl.DataFrame, bound: pl.DataFrame, exa
             out[line["edge"], line["start"]]["examples"].append(line)
     for row in out.values():
         row["causes"].sort(key=lambda cause: (-cause[2], cause[0] is None, cause[0] or "", cause[1] is None, cause[1] or ""))
-        row["active_days"] = len({hour * HOUR_NS // DAY_NS for hour in row["hours"]})
+        row["active_days"] = len(row["days"])
         row["sampling_known"] = row["known"] / row["observed"] if row["observed"] else 0.0
     return list(out.values())
 
@@ -53,11 +52,17 @@ def _take(row: dict[str, Any], kind: str, item: str, n: int, m: int) -> None:
     elif kind == CAUSE:
         caller, callee = item.split(SEPARATOR)
         row["causes"].append((caller or None, callee or None, n))
-    elif kind == "instance":
+    elif kind == INSTANCE:
         instance, hour = item.rsplit(SEPARATOR, 1)
         row["instances"].add(instance)
-        row["hours"].add(int(hour))
-        row["instance_hours"] = row.get("instance_hours", 0) + 1
+        row["days"].add(int(hour) // 24)
+        row["instance_hours"] += 1
+    elif kind == "instance_name":
+        row["instances"].add(item)
+    elif kind == "day":
+        row["days"].add(int(item))
+    elif kind == "hours":
+        row["instance_hours"] += n
     elif kind == PROBABILITY:
         # Sorted by text, so that the floating sum is the same whatever came first.
         row["adjusted_calls"] = (row["adjusted_calls"] or 0.0) + n / float(item)

@@ -34,7 +34,7 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         adjusted_errors=row["adjusted_errors"], sampling_known=row["sampling_known"], clock_suspect=row["clock_suspect"], queue_unmeasured=row["queue_unmeasured"],
         protocols=row["protocol"], via=row["via"], basis=row["basis"], client_latency=_latency(row["client"]), server_latency=_latency(row["server"]),
         queue=_latency(row["queue"]), first_seen=_time(row["first_ns"]), last_seen=_time(row["last_ns"]), active_days=row["active_days"],
-        support=Support(len(row["instances"]), row.get("instance_hours", 0)), source_versions=tuple(row["source_version"]), target_versions=tuple(row["target_version"]),
+        support=Support(len(row["instances"]), row["instance_hours"]), source_versions=tuple(row["source_version"]), target_versions=tuple(row["target_version"]),
         aliases=tuple(row["alias"]), addresses=tuple(row["address"]), causes=tuple(Cause(a, b, n) for a, b, n in row["causes"]),
         exemplars=tuple(
             Exemplar(one["outcome"], one["trace_id"].hex(), (one["span_id"] or b"").hex(), None if one["duration_ns"] is None else one["duration_ns"] / _NS_IN_MS)

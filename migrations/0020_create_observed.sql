@@ -22,7 +22,7 @@ CREATE INDEX observed_edge_target ON observed_edge (tenant, target, relation);
 -- Measures of one edge in one window. Replaced by what its spans say; see docs/explanation/observed-edges.md for `bags`.
 CREATE TABLE observed_row (
     tenant text NOT NULL DEFAULT 'default',
-    -- 0 minute, 1 hour, 2 day.
+    -- 0 minute, 1 hour, 2 day, 3 era of 64 days.
     grain smallint NOT NULL,
     edge bigint NOT NULL,
     -- Start of the window, seconds since the epoch.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
@@ -29,7 +29,7 @@ def expire_rows(connection: Connection, minutes: datetime, hours: datetime, days
     """Drop rows of settled windows that begin before these times; returns how many rows."""
     return sum(
         connection.execute(_SQL["expire_rows"], {"grain": grain, "before": int(before.timestamp()), "size": size}).rowcount
-        for grain, before, size in ((0, minutes, 60), (1, hours, 3600), (2, days, 86400))
+        for grain, before, size in ((0, minutes, 60), (1, hours, 3600), (2, days, 86400), (3, days - timedelta(days=64), 64 * 86400))
     )
 
 

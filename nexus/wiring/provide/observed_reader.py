@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from aggregator.coverage import coverage_of
 from aggregator.reading import ObservedStore
 from aggregator.view import Links
@@ -12,14 +14,23 @@ from nexus.store.coverage import find_ranges
 from nexus.wiring.runtime import Runtime
 
 
+POLICY_AGE = timedelta(minutes=1)
+
+
 def observed_store(runtime: Runtime) -> ObservedStore:
     """Observed rows of the runtime's database."""
+    # Sampling policy by tenant: it takes every service's rows, and changes with a deployment, not with a request.
+    policy: dict[str, tuple[datetime, bool, bool]] = {}
     tracing = runtime.settings.tracing
 
     def read_coverage(tenant: str, window: TimeRange) -> Coverage:
         with runtime.database.connection() as connection:
             found = find_ranges(connection, tenant, start=window.start, end=window.end)
-        known, head = store.sampling(tenant, window)
+        now = runtime.clock.now()
+        at, known, head = policy.get(tenant, (now - POLICY_AGE, False, False))
+        if now - at >= POLICY_AGE:
+            known, head = store.sampling(tenant, TimeRange())
+            policy[tenant] = (now, known, head)
         return coverage_of(found, window, head_sampled=head, sampling_known=known)
 
     store = ObservedStore(runtime.database, Links(tracing.grafana_url, tracing.grafana_datasource, runtime.settings.source_tempo.url), read_coverage)

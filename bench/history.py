@@ -1,0 +1,147 @@
+"""Queries over a long history: generated rows for 5,000 services and 50,000 edges that stand for 100 million calls. Prints p50 and p95.
+
+    python bench/history.py [--services 5000] [--edges 50000] [--days 30] [--requests 40]
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+
+import orjson
+import polars as pl
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from aggregator import codec
+from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA
+from aggregator.merge import GRAINS
+from aggregator.reading import ObservedStore
+from aggregator.rollup import TOTALS
+from aggregator.view import Links
+from api.routes._observed import edge_json, measures_json
+from nexus.model.service import Coverage
+from nexus.model.window import TimeRange
+from nexus.ports.observed import EdgeFilter
+from nexus.store.embedded import EmbeddedPostgres
+from nexus.store.migrate import migrate
+from nexus.store.observed import ROW_SCHEMA
+from nexus.store.pool import Database
+
+BASE = datetime(2026, 1, 1, tzinfo=UTC)
+NS = 1_000_000_000
+
+
+def some_bags(rng, hours):
+    """Bags of one edge as they look in a service mesh."""
+    lines = [("basis", "paired", 60), ("protocol", "grpc", 67), ("source_version", "1.4.0", 30), ("target_version", "2.0.1", 37), ("p", "0.25", 67)]
+    lines += [("cause", f"POST /op-{n}\x1fSvc/Call-{n}", 11) for n in range(6)]
+    lines += [(kind, str(bucket), 3) for kind in ("client", "server") for bucket in rng.sample(range(650, 900), 20)]
+    return lines + hours
+
+
+def rows(grain, edges, starts, seed, hours):
+    """Encoded rows: every edge at every start, from a few dozen distinct texts."""
+    rng = random.Random(seed)
+    keys = pl.DataFrame({"edge": list(range(32)), "start": [0] * 32}, schema={"edge": pl.Int64, "start": pl.Int64})
+    totals = keys.with_columns([pl.lit(67 if name in {"calls", "handled", "observed", "facts"} else 0, pl.Int64).alias(name) for name in TOTALS])
+    bags = pl.DataFrame([(e, 0, k, i, n, 0) for e in range(32) for k, i, n in some_bags(rng, hours)], schema=["edge", "start", "kind", "item", "n", "m"], orient="row")
+    bounds = keys.with_columns([pl.lit(BASE.timestamp() * NS if name.endswith("_ns") else 5_000_000, pl.Int64).alias(name) for name in BOUNDS])
+    shown = [(e, 0, o, rng.randbytes(16), rng.randbytes(8), 5_000_000) for e in range(32) for o in ("error", "slowest", "ordinary") for _ in range(3)]
+    texts = codec.encode(totals, bags, bounds, pl.DataFrame(shown, schema=EXAMPLE_SCHEMA, orient="row"))
+    wide = pl.DataFrame({"id": edges}).with_columns(kind=pl.col("id") % 32).join(texts.drop("start"), left_on="kind", right_on="edge")
+    wide = wide.join(pl.DataFrame({"start": starts}, schema={"start": pl.Int64}), how="cross")
+    return wide.with_columns(tenant=pl.lit("default"), grain=pl.lit(grain, pl.Int16), edge=pl.col("id")).select(list(ROW_SCHEMA))
+
+
+def load(database, args):
+    with database.connection() as connection:
+        connection.execute(
+            "INSERT INTO observed_edge (tenant, rid, relation, source, source_env, target, target_env) "
+            "SELECT 'default', 'oe-' || md5(n::text), 'CALLS_OBSERVED', 'service-' || (n %% %(s)s), 'prod', 'service-' || ((n * 7 + n / %(s)s) %% %(s)s), 'prod' "
+            "FROM generate_series(1, %(e)s) AS n", {"s": args.services, "e": args.edges},
+        )
+        edges = [number for (number,) in connection.execute("SELECT id FROM observed_edge")]
+        first = int(BASE.timestamp())
+        days = [first + day * 86400 for day in range(args.days)]
+        hours = [("instance", f"pod-{i}\x1f{first // 3600 + h}", 3) for i in range(3) for h in range(8)]
+        eras = sorted({start * NS // GRAINS[3] * GRAINS[3] // NS for start in days})
+        names = [("instance_name", f"pod-{i}", 40) for i in range(3)] + [("day", str(day // 86400), 67) for day in days] + [("hours", "all", 24 * args.days)]
+        parts = [(2, days, hours), (3, eras, names), (1, [days[-1] + 3600 * h for h in range(4)], hours[:3])]
+        for grain, starts, more in parts:
+            for at in range(0, len(edges), 5000):
+                out = BytesIO()
+                rows(grain, edges[at : at + 5000], starts, grain, more).write_csv(out, include_header=False, quote_style="non_numeric")
+                with connection.cursor() as cursor, cursor.copy("COPY observed_row FROM STDIN (FORMAT csv)") as copy:
+                    copy.write(out.getvalue())
+    with database.connection() as connection:
+        connection.execute("ANALYZE observed_row")
+        connection.execute("ANALYZE observed_edge")
+
+
+def measure(name, ask, count):
+    times = []
+    for _ in range(count):
+        began = time.perf_counter()
+        size = ask()
+        times.append((time.perf_counter() - began) * 1000)
+    times.sort()
+    print(f"{name:<44} {size:>6} edges  p50 {statistics.median(times):7.1f} ms  p95 {times[int(len(times) * 0.95) - 1]:7.1f} ms")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in (("--services", 5000), ("--edges", 50_000), ("--days", 30), ("--requests", 40)):
+        parser.add_argument(name, type=int, default=default)
+    args = parser.parse_args()
+    rng = random.Random(1)
+    with tempfile.TemporaryDirectory() as folder:
+        server = EmbeddedPostgres(Path(folder) / "pg")
+        url = server.start()
+        migrate(url)
+        database = Database(url, size=4)
+        began = time.monotonic()
+        load(database, args)
+        print(f"{args.edges * args.days:,} day rows standing for {args.edges * args.days * 67:,} calls, loaded in {time.monotonic() - began:.0f} s")
+        store = ObservedStore(database, Links(), lambda _t, _w: Coverage(complete=True))
+
+        def page(**wanted):
+            def ask():
+                values = {key: value() if callable(value) else value for key, value in wanted.items()}
+                found = store.edges(EdgeFilter("default", **values))
+                orjson.dumps([edge_json(edge) for edge in found])
+                return len(found)
+
+            return ask
+
+        def service():
+            return f"service-{rng.randrange(args.services)}"
+
+        end = BASE + timedelta(days=args.days)
+        week = TimeRange(end - timedelta(days=7), end)
+        measure("GET /edges?limit=100", page(limit=100), args.requests)
+        measure("GET /edges (a page of 1000)", page(limit=1000), max(5, args.requests // 4))
+        measure("GET /edges?source=", page(source=service), args.requests)
+        measure("GET /edges?target=&from=&to= (7 days)", page(target=service, window=week), args.requests)
+        measure("GET /edges?limit=100&from=&to= (7 days)", page(limit=100, window=week), args.requests)
+        with database.connection() as connection:
+            rids = [rid for (rid,) in connection.execute("SELECT rid FROM observed_edge LIMIT 500")]
+
+        def series():
+            found = store.series("default", rng.choice(rids), TimeRange(), "1d")
+            orjson.dumps([measures_json(item["edge"]) for item in found])
+            return len(found)
+
+        measure("GET /edges/{rid}?step=1d (windows)", series, args.requests)
+        database.close()
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()
