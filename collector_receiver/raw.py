@@ -125,11 +125,15 @@ def key_values(array: pa.ListArray, names: frozenset[str]) -> tuple[pl.Series, p
     """Key, value and row of those serialized KeyValues in lists that have one of the names and a value."""
     decoded = handler("KeyValue").array_to_record_batch(array.values)
     rows = np.repeat(np.arange(len(array)), np.diff(list_offsets(array)))
-    keys, contents = pl.Series(pl.from_arrow(decoded.column("key"))), values(decoded.column("value"))
-    exact = keys.is_in(pl.Series([name.encode() for name in names], dtype=pl.Binary)) & contents.is_not_null()
-    if not exact.all():
+    contents = values(decoded.column("value"))
+    # A column of many values and few names: each name is looked at once.
+    coded = decoded.column("key").dictionary_encode()
+    known = [key.decode() if key.decode("utf-8", "replace") in names else None for key in coded.dictionary.to_pylist()]
+    keys = pl.Series(known, dtype=pl.String).gather(np.asarray(coded.indices))
+    if None in known or contents.null_count():
+        exact = keys.is_not_null() & contents.is_not_null()
         keys, contents, rows = keys.filter(exact), contents.filter(exact), rows[exact.to_numpy()]
-    return keys.cast(pl.String), contents, rows
+    return keys, contents, rows
 
 
 def _lists(rows: Ints, count: int) -> pa.Array:
