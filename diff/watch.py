@@ -20,12 +20,14 @@ class Watch:
 
     seen: Marks | None = None
     quiet_since: datetime | None = None
+    # Since when there is something that no run was made from.
+    waiting_since: datetime | None = None
     made_from: Marks | None = None
     made_at: datetime | None = None
 
     def look(self, marks: Marks, now: datetime) -> Watch:
         """Note the marks of now."""
-        return self if marks == self.seen else replace(self, seen=marks, quiet_since=now)
+        return self if marks == self.seen else replace(self, seen=marks, quiet_since=now, waiting_since=self.waiting_since or now)
 
     def due(self, now: datetime, debounce: timedelta, interval: timedelta) -> bool:
         """Documents count once they are quiet; traces, which never are, at most once in `interval`."""
@@ -33,9 +35,9 @@ class Watch:
             return False
         if self.made_from is None or self.seen.documents != self.made_from.documents:
             # Traces keep the marks moving: documents wait for quiet, but not for ever.
-            return now - self.quiet_since >= debounce or (self.made_at is not None and now - self.made_at >= interval)
+            return now - self.quiet_since >= debounce or (self.waiting_since is not None and now - self.waiting_since >= interval)
         return self.made_at is None or now - self.made_at >= interval
 
     def made(self, now: datetime) -> Watch:
         """A run was made from what is seen."""
-        return replace(self, made_from=self.seen, made_at=now)
+        return replace(self, made_from=self.seen, made_at=now, waiting_since=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import threading
 import time
 from datetime import datetime, timedelta
@@ -36,6 +37,8 @@ DELIVERY_S = 5.0
 # The registry is read whole for its mark; not at every tick.
 NAMES_S = 15.0
 SCHEDULE = "standard"
+# Closed days change rarely (late spans, a replay), so they are looked at less often.
+CLOSED_FACTOR = 2
 # More environments than this get the run of all of them only.
 ENVIRONMENTS_MAX = 20
 
@@ -55,6 +58,7 @@ class DiffRole:
         self._led_until = 0.0
         self._watches: dict[str, Watch] = {}
         self._names: dict[str, tuple[float, str]] = {}
+        self._incoming: dict[str, tuple[float, str]] = {}
 
     async def start(self) -> None:
         """Check the schedule."""
@@ -156,21 +160,33 @@ class DiffRole:
         return self._schedule.due(last, now)
 
     def _marks(self, tenant: str, now: datetime) -> Marks:
-        """Documents and names; and traces as long as the running day is part of the window."""
+        """Documents and names, and traces."""
         designed = self._runtime.get(DesignedReader)
-        at, names = self._names.get(tenant, (-NAMES_S, ""))
+        at, names = self._names.get(tenant, (-math.inf, ""))
         if time.monotonic() - at >= NAMES_S:
             entities = designed.registry(tenant).entities
             names = hashlib.sha256(repr(entities).encode()).hexdigest() if entities else ""
             self._names[tenant] = (time.monotonic(), names)
+        return Marks(designed.document_revision(tenant) + names, self._traces(tenant, now))
+
+    def _traces(self, tenant: str, now: datetime) -> str:
+        """What came in, looked at now and then: daily rows of many services are not read at every tick.
+
+        Once the window has closed days only, the running day does not count: a run is made again where late spans changed a closed one.
+        """
+        at, mark = self._incoming.get(tenant, (-math.inf, ""))
         with self._runtime.database.connection() as connection:
             last = newest_standard_run(connection, tenant, "")
-        if last is not None and last.body.get("window_kind") == "closed":
-            return Marks(designed.document_revision(tenant) + names, "closed")
+        closed = last is not None and last.body.get("window_kind") == "closed"
+        interval = self._settings.change_interval.total_seconds()
+        if time.monotonic() - at < (self._settings.debounce.total_seconds() if not mark else interval * CLOSED_FACTOR if closed else interval):
+            return mark
         today = now.date()
         days = self._runtime.get(ObservedHistory).service_days(tenant, None, today - timedelta(days=self._settings.window_days), today + timedelta(days=1))
-        traces = hashlib.sha256(repr(sorted((d.service, d.day, d.spans, d.entry_spans) for d in days)).encode()).hexdigest() if days else ""
-        return Marks(designed.document_revision(tenant) + names, traces)
+        counted = sorted((d.service, d.day, d.spans, d.entry_spans) for d in days if d.day < today or not closed)
+        mark = hashlib.sha256(repr((closed, counted)).encode()).hexdigest() if counted else ""
+        self._incoming[tenant] = (time.monotonic(), mark)
+        return mark
 
     def _tell(self) -> None:
         if not self._settings.webhook_urls:
