@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from knowledge.classify import path_matches
 from nexus.errors import Forbidden, MalformedDocument, NotFound, SourceUnavailable, TooLarge
@@ -22,6 +22,12 @@ _TEMPORARY = re.compile(r"(^\.#|^~\$|~$|\.sw[a-p]$|\.tmp$|\.part$|^#.*#$|^4913$)
 def is_temporary(name: str) -> bool:
     """Whether an editor makes such a file while it saves."""
     return _TEMPORARY.search(name) is not None
+
+
+def suffix_of(name: str) -> str:
+    """What tells a file's format: its ending in lower case; `.env` and `.env.local`, which are all ending, read as `.env`."""
+    base = name.rpartition("/")[2].lower()
+    return ".env" if base == ".env" or base.startswith(".env.") else PurePosixPath(base).suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,7 @@ def _one(path: Path, relative: str, suffixes: frozenset[str], globs: Sequence[st
         return Collected((), (Skipped(relative, "temporary file"),), complete=True)
     if globs and not any(path_matches(base or path.name, glob) or ("/" not in glob and path_matches(path.name, glob)) for glob in globs):
         return Collected((), (), complete=True)
-    if path.suffix.lower() not in suffixes:
+    if suffix_of(path.name) not in suffixes:
         return Collected((), (Skipped(relative, f"no reader for {path.suffix or path.name}"),), complete=True)
     return Collected((Found(path, relative, canonical_uri(path), root),), (), complete=True)
 

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from knowledge.classify import PathRule, classify, path_levels
-from knowledge.collect import Found
+from knowledge.collect import Found, suffix_of
 from knowledge.detectors._shape import Detector
 from knowledge.front_matter import front_matter, text_value
 from knowledge.language import language_of, passage_language
@@ -85,7 +85,7 @@ def fingerprint(source: Source, data: bytes, options: Options) -> str:
 def prepare(source: Source, data: bytes, modified_at: datetime | None, now: datetime, options: Options) -> Prepared:
     """Everything about one document. MalformedDocument where it cannot be read at all."""
     found = source.found
-    suffix = PurePosixPath(found.relative).suffix.lower()
+    suffix = suffix_of(found.relative)
     reader = options.readers[suffix]
     try:
         extracted = reader.read(data)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import psycopg
 
 from knowledge.classify import path_matches
-from knowledge.collect import Found, canonical_uri, collect, read, resolve_inside
+from knowledge.collect import Found, canonical_uri, collect, read, resolve_inside, suffix_of
 from knowledge.events import IngestEvent, Observer, log_observer
 from knowledge.prepare import Options, Prepared, Source, document_rid, fingerprint, prepare
 from nexus.errors import BadQuestion, InputError, NexusError, NotFound, SourceUnavailable, TooLarge
@@ -108,7 +108,7 @@ class Ingestor:
         started = time.perf_counter()
         tally = _Tally(documents=1)
         self._admit(request)
-        suffix = Path(name).suffix.lower()
+        suffix = suffix_of(name)
         if suffix not in self._options.readers:
             raise BadQuestion(f"name: no reader for {suffix or name}; there are {', '.join(sorted(self._options.readers))}")
         data = text.encode()
