@@ -89,10 +89,15 @@ def ms(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
+def shown(name: str) -> str:
+    """A name from telemetry as it may stand in a sentence: no line breaks, no control characters, no brackets that would read as a citation."""
+    return "".join(c if c.isprintable() else " " for c in name).replace("[", "(").replace("]", ")")
+
+
 def describe(item: EdgeEvidence, changes: tuple[Change, ...] = ()) -> list[str]:
     """An edge in lines, English: identity, counts, latencies, times, causes, claims, findings, changes of it."""
     edge = item.edge
-    head = f"{edge.source.name} {VERB[edge.relation.value.removesuffix('_OBSERVED')]} {edge.target.name}"
+    head = f"{shown(edge.source.name)} {VERB[edge.relation.value.removesuffix('_OBSERVED')]} {shown(edge.target.name)}"
     lines = _observed(edge, head) if isinstance(edge, ObservedEdge) else _designed(edge, head)
     lines += [f"drift: {f.flag} ({f.status}): {f.summary}" for f in item.findings]
     lines += [_change(c) for c in changes if c.rid == edge.rid]
@@ -126,7 +131,7 @@ def _observed(edge: ObservedEdge, head: str) -> list[str]:
         lines.append(f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {edge.active_days} days")
     if edge.support.instances:
         lines.append(f"seen from {edge.support.instances} instances")
-    lines += [f"cause: {c.caller_operation} of {edge.source.name} triggers {c.callee_operation} on {edge.target.name}: {c.calls} {unit}" for c in edge.causes]
+    lines += [f"cause: {shown(c.caller_operation)} of {shown(edge.source.name)} triggers {shown(c.callee_operation)} on {shown(edge.target.name)}: {c.calls} {unit}" for c in edge.causes]
     if edge.source_versions or edge.target_versions:
         lines.append(f"versions {', '.join(edge.source_versions)} / {', '.join(edge.target_versions)}")
     lines += [f"exemplar {x.outcome} trace {x.trace_id}" + (f" {ms(x.duration_ms)} ms" if x.duration_ms is not None else "") for x in edge.exemplars]

@@ -25,7 +25,9 @@ _FRAME = re.compile(r":\s*$|^\s*#+\s|^(?:here (?:is|are)|in summary|summary|sour
 def markers(sentence: str) -> list[str]:
     """Markers cited in a sentence, in order."""
     found = []
-    for match in re.finditer(r"\[([^\[\]\n]{1,60})\](?!\()", sentence):
+    # What stands in a quotation is the document's own: its footnotes are no citations of ours.
+    outside = re.sub(r"“[^”]*”", lambda m: " " * len(m.group(0)), sentence)
+    for match in re.finditer(r"\[([^\[\]\n]{1,60})\](?!\()", outside):
         inner = match.group(0)
         if MARKER.fullmatch(inner):
             found += [part.strip() for part in re.split(r"[,;]", match.group(1))]
@@ -101,7 +103,7 @@ def _spellings(plain: str, registry: Registry) -> list[frozenset[str]]:
 def _verbatim(plain: str, evidence: Sequence[Evidence]) -> bool:
     """The statement, or what it puts in quotation marks beside a title and place, stands so in a statement of the evidence."""
     said = squash(re.sub(r"[.\s]+$", "", plain))
-    windows = [squash(w.text) for e in evidence for w in e.windows]
+    windows = [squash(MARKER.sub("", w.text)) for e in evidence for w in e.windows]
     if len(said) >= 12 and any(said in w for w in windows):
         return True
     match = re.fullmatch(r"\s*(?P<head>[^“]{0,200})“(?P<quote>.+)”\s*[.]?\s*", plain, re.DOTALL)

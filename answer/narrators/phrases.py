@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from answer.evidence import finding_on, moment, ms, percent, rate, total
+from answer.evidence import finding_on, moment, ms, percent, rate, shown, total
 from answer.graph import stands
 from nexus.model.edge import DesignedEdge, Latency, ObservedEdge, Relation
 from nexus.model.finding import Flag
@@ -42,8 +42,8 @@ def relation(item: EdgeEvidence, language: str) -> str:
     base = edge.relation.value.removesuffix("_OBSERVED")
     if language == "ko":
         particle, verb = _VERB_KO[base]
-        return f"{josa(edge.source.name, '이')} {josa(edge.target.name, particle)} {verb}"
-    return f"{edge.source.name} {_VERB_EN[base]} {edge.target.name}"
+        return f"{josa(shown(edge.source.name), '이')} {josa(shown(edge.target.name), particle)} {verb}"
+    return f"{shown(edge.source.name)} {_VERB_EN[base]} {shown(edge.target.name)}"
 
 
 def unit(edge: ObservedEdge, language: str) -> str:
@@ -116,9 +116,9 @@ def cause_line(item: EdgeEvidence, language: str) -> str:
         return ""
     n = unit(edge, "ko")
     if language == "ko":
-        listed = ", ".join(f"{c.caller_operation} → {c.callee_operation} ({n} {c.calls}건)" for c in edge.causes[:5])
+        listed = ", ".join(f"{shown(c.caller_operation)} → {shown(c.callee_operation)} ({n} {c.calls}건)" for c in edge.causes[:5])
         return f"원인이 되는 작업: {listed} [{item.marker}]."
-    listed = ", ".join(f"{c.caller_operation} triggers {c.callee_operation} ({c.calls} {unit(edge, 'en')})" for c in edge.causes[:5])
+    listed = ", ".join(f"{shown(c.caller_operation)} triggers {shown(c.callee_operation)} ({c.calls} {unit(edge, 'en')})" for c in edge.causes[:5])
     return f"The operations behind it: {listed} [{item.marker}]."
 
 
@@ -127,7 +127,7 @@ def documented_line(items: Sequence[EdgeEvidence], language: str) -> str:
     designed = [i for i in items if isinstance(i.edge, DesignedEdge) and stands(i.edge)]
     denied = [i for i in items if isinstance(i.edge, DesignedEdge) and not stands(i.edge)]
     observed = [i for i in items if isinstance(i.edge, ObservedEdge)]
-    pair = f"{items[0].edge.source.name} → {items[0].edge.target.name}"
+    pair = f"{shown(items[0].edge.source.name)} → {shown(items[0].edge.target.name)}"
     if denied and not designed:
         return _denied_line(pair, denied[0], observed, language)
     if designed and observed:

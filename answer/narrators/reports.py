@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from answer.evidence import ms, percent
+from answer.evidence import ms, percent, shown
 from answer.graph import stands
 from answer.narrators import phrases as say
 from nexus.model.edge import DesignedEdge, ObservedEdge
@@ -38,10 +38,10 @@ def neighbours(packet: Packet) -> list[str]:
     if not groups:
         return denied
     callers = packet.kind is QuestionKind.CALLERS
-    names = [g[0].edge.source.name if callers else g[0].edge.target.name for g in groups]
+    names = [shown(g[0].edge.source.name if callers else g[0].edge.target.name) for g in groups]
     marks = say.cite([g[0] for g in groups[:LISTED]])
     listed = ", ".join(dict.fromkeys(names[:LISTED]))
-    subject = (groups[0][0].edge.target if callers else groups[0][0].edge.source).name
+    subject = shown((groups[0][0].edge.target if callers else groups[0][0].edge.source).name)
     if lang == "ko":
         head = f"{josa(subject, '를')} 사용하는 쪽: {listed} {marks}." if callers else f"{josa(subject, '이')} 의존하는 대상: {listed} {marks}."
     else:
@@ -104,7 +104,7 @@ def routes(packet: Packet) -> list[str]:
     out = []
     for number, route in enumerate(packet.routes):
         cited = [by_rid[step[0]] for step in route.steps if step and step[0] in by_rid]
-        way = " → ".join(node.name for node in route.nodes)
+        way = " → ".join(shown(node.name) for node in route.nodes)
         label = ("경로" if number == 0 else "다른 경로") if lang == "ko" else ("Path" if number == 0 else "Another path")
         out.append(f"{label}: {way} {say.cite(cited)}.")
         if number == 0:
@@ -150,7 +150,7 @@ def impact(packet: Packet) -> list[str]:
         chosen = [n for n in names if n in cites][:20]
         if chosen:
             marks = say.cite(list(dict.fromkeys(cites[n].marker for n in chosen)))
-            out.append(f"{korean if lang == 'ko' else english}: {', '.join(chosen)} {marks}.")
+            out.append(f"{korean if lang == 'ko' else english}: {', '.join(map(shown, chosen))} {marks}.")
     subject_ends = {subject, *packet.subjects[0].aliases}
     direct = [i for i in packet.edges if isinstance(i.edge, ObservedEdge) and i.edge.target.name in subject_ends]
     return [*out, *(say.observed_line(i, lang) for i in direct[:LISTED])]
@@ -180,7 +180,7 @@ def health(packet: Packet) -> list[str]:
 
 
 def _other(item: EdgeEvidence, names: set[str]) -> str:
-    return item.edge.source.name if item.edge.target.name in names else item.edge.target.name
+    return shown(item.edge.source.name if item.edge.target.name in names else item.edge.target.name)
 
 
 def changed(packet: Packet) -> list[str]:
