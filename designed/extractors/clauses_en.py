@@ -156,6 +156,8 @@ def _subject(
             while position >= clause and items[position].kind != "open":
                 position -= 1
         position -= 1
+    while position >= clause and items[position].kind == "det" and items[position].word in ("all", "both", "each"):
+        position -= 1
     inherited = before[-1].subject if before and before[-1].clause == clause else _initial(items, clause, index)
     if position < clause:
         if clause == 0:

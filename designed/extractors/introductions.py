@@ -27,7 +27,7 @@ _KINDS: dict[str, NodeKind] = {
 _HEADS = "service|microservice|server|api|gateway|proxy|database|db|topic|queue|worker|scheduler|processor|consumer|producer|frontend|backend|app|ui|engine|bff"
 # Adjectives and determiners that make no name with "service".
 _STOP = frozenset(
-    "the a an this that these those each every any all other another our your their its new old own same web micro rest restful grpc graphql http external internal downstream upstream "
+    "only whole entire very next previous final last the a an this that these those each every any all other another our your their its new old own same web micro rest restful grpc graphql http external internal downstream upstream "
     "managed cloud backend back-end front-end core main single multiple various many several some such public private local remote third-party given following first second last "
     "customer-facing existing separate dedicated shared common service services self in-house standalone kubernetes docker aws azure gcp google independent individual specific actual "
     "corresponding respective underlying real relevant target source message messaging streaming search-as-a caching storage high-quality quality of and or to for by with is are as on "

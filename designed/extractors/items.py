@@ -119,6 +119,9 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
     if before is None:
         return False
     if item.form == "ing":
+        # "delegates payment processing to": a noun with its modifier.
+        if before.kind == "word" and after is not None and after.kind == "prep" and not before.code and before.word not in lexicon.PARTS and not before.word.endswith("s"):
+            return True
         return before.kind == "det" or (after is not None and after.kind == "word" and before.kind == "det")
     if item.form == "ed":
         return before.kind == "det" and after is not None and after.kind == "word"

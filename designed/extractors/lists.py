@@ -48,6 +48,13 @@ def list_statements(document: Document, block: Block, flat: Flat, found: Sequenc
     return None
 
 
+def led_statements(flat: Flat, found: Sequence[Name], context: Context) -> Listed | None:
+    """‘Order Service: receives orders, ...’: a paragraph about its first name; None for any other."""
+    if not found or found[0].start > 2 or found[0].passive or not re.match(r"[`*\s]*:\s", flat.text[found[0].end : found[0].end + 6]):
+        return None
+    return _of_lead(flat, found, found[0].end + 1, context)
+
+
 def address_statements(flat: Flat, start: int, end: int, found: Sequence[Name], context: Context, rule: str) -> Iterator[Statement]:
     """‘the address and port of the X service’, "X 내부 URL": whoever is configured with it calls X."""
     subject = _subject(context)

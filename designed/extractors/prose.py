@@ -12,10 +12,11 @@ from dataclasses import replace
 from designed.extractors.blocks import Block, Document, parse
 from designed.extractors.flat import Flat, flatten, sentences
 from designed.extractors.flows import ARROW, FENCES, SETTINGS, arrow_statements, setting_statements
-from designed.extractors.lists import list_statements
+from designed.extractors.lists import led_statements, list_statements
 from designed.extractors.modality import heading_modality
 from designed.extractors.names import BRINGS, Name, Names, brought, names_of
-from designed.extractors.prose_en import HINT, english_statements, operation, protocol
+from designed.extractors.nouns_en import operation, protocol
+from designed.extractors.prose_en import HINT, english_statements
 from designed.extractors.prose_ko import KO_HINT, korean_protocol, korean_statements
 from designed.extractors.quantities import quantities
 from designed.extractors.statements import Context, Statement
@@ -117,6 +118,10 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
             for statement, start, end in listed:
                 yield claim_of(document.lines, flat, start, end, statement)
             return
+    if not block.item and (led := led_statements(flat, found, context)) is not None:
+        for statement, start, end in led:
+            yield claim_of(document.lines, flat, start, end, statement)
+        return
     previous: Name | None = None
     pending: list[RawClaim] = []
     bounds: list[tuple[int, int]] = sentences(flat)

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 
 from designed.extractors import lexicon_en as lexicon
 from designed.extractors.clauses_en import Predicate, Subject, predicates
+from designed.extractors.context_en import implicit, modality_of
 from designed.extractors.flat import Flat
 from designed.extractors.items import Item, items
-from designed.extractors.modality import english
 from designed.extractors.names import Name, brought
+from designed.extractors.nouns_en import noun_statements
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
@@ -26,17 +27,9 @@ HINT = re.compile(
     re.IGNORECASE,
 )
 _MESSAGING = re.compile(r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv", re.IGNORECASE)
-_NOUNS = re.compile(r"\b(?:calls?|requests?|quer(?:y|ies)|traffic|connections?|invocations?|lookups?|RPCs?)\b", re.IGNORECASE)
-_FROM_TO = re.compile(r"^[^.;:]{0,60}?\bfrom\b")
-_PROXY = re.compile(r"\b(?:reverse prox(?:y|ies)|prox(?:y|ies)|load balancer|gateway|facade|front ?door|entry ?point|ingress|wrapper|client)\s+(?:for|to|of|in front of|around)\b", re.IGNORECASE)
-_API_FOR = re.compile(r"\b(?:provides?|exposes?|offers?|serves?)\b[^.;:]{0,40}?\b(?:APIs?|endpoints?|resources)\b[^.;:]{0,20}?\b(?:for|to)\b(?=\s+(?:the|other|its|both|all|`|\*|\[|[A-Z]|[a-z]+-))", re.IGNORECASE)
-# Somebody is told what to do: what the sentence names is not the service's own doing.
-_TOLD = re.compile(r"\b(?:you|your|we|let's)\b|^\W*(?:then|now|next|first|finally|please|also|and)?\s*(?:make|send|issue|run|execute|open|try|use|call|create|start|set|add|configure|perform|do|visit|go|navigate|click|check|test|verify|ensure|replace|point|see|note|query|invoke|access)\b(?!\s+(?:is|are|was))", re.IGNORECASE)
 _ONLY_BEFORE = re.compile(r"(?:^|[\s(])only\s+(?:the\s+|a\s+)?[`*]*$", re.IGNORECASE)
 _ONLY_ONE = re.compile(r"\bthe only (?:service|component|one|caller|client|system|consumer|application)\s+(?:that|which|allowed to|permitted to|to|who)\b", re.IGNORECASE)
 _ONLY_VIA = re.compile(r"\b(?:only|exclusively|solely|must (?:always )?(?:go|pass|be routed|be made|be sent))\b", re.IGNORECASE)
-_PROTOCOL = re.compile(r"\b(?:over|via|using|by|through|with|an?|the)\s+(?:\w+\s)?(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|SOAP|Thrift|SMTP|UDP|Feign|OpenFeign)\b|\b(HTTPS?|REST|gRPC|GraphQL)\s+(?:calls?|requests?|API)\b", re.IGNORECASE)
-_OPERATION = re.compile(r"^(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+/\S*|/[\w{}/:.-]+|[A-Z]\w+(?:Service)?[./][A-Z]\w+)$")
 
 
 def english_statements(flat: Flat, start: int, end: int, names: Sequence[Name], context: Context) -> tuple[list[Statement], Name | None]:
@@ -54,7 +47,7 @@ def english_statements(flat: Flat, start: int, end: int, names: Sequence[Name], 
     for index, predicate in enumerate(found):
         stop = found[index + 1].index if index + 1 < len(found) else len(parts)
         made += _predicate(flat, start, end, parts, predicate, stop, context, only_one is not None)
-    made += _nouns(flat, start, end, parts, context, made)
+    made += noun_statements(flat, start, end, parts, context, made)
     subjects = {n.key: n for p in found for n in p.subject.names if p.subject.how == "named" and not p.passive} or {
         n.key: n for p in found for n in p.subject.names if p.subject.how == "named"
     }
@@ -78,7 +71,7 @@ def _predicate(
     first, last = _clause_span(parts, predicate, stop, start, end)
     clause = flat.text[first:last]
     lead = flat.text[first : verb.end]
-    modality = _modality(flat, start, end, verb.start, (clause, lead), _negated(parts, predicate), context)
+    modality = modality_of(flat, start, end, verb.start, (clause, lead), _negated(parts, predicate), context)
     if predicate.passive:
         yield from _passive(parts, predicate, frame, subject, modality, context)
         return
@@ -156,11 +149,14 @@ def _passive(
         before = parts[predicate.index - 1].name
         themes = [before] if before is not None else []
     opened_when = predicate.index > 0 and parts[predicate.index - 1].kind == "sub"
-    placed = predicate.lemma in ("call", "invoke") and any(slot == "from" for slot, _ in arguments)
-    if placed or (opened_when and predicate.lemma in ("call", "invoke", "request", "query", "use", "contact")):
+    if predicate.reduced and agents and not themes and predicate.index and parts[predicate.index - 1].word in ("api", "apis", "endpoint", "endpoints", "interface"):
+        # "exposes an endpoint used by B": what is used is the subject's.
+        themes = [s for s in subject if not s.passive]
+    placed = predicate.lemma in ("call", "invoke", "reach") and any(slot == "from" for slot, _ in arguments)
+    if placed or (opened_when and predicate.lemma in ("call", "invoke", "request", "query", "use", "contact", "reach")):
         # "when requested from Checkout", "is called from Shipping".
         agents += [name for slot, name in arguments if name is not None and slot == "from"]
-        themes = themes or _implicit(context)
+        themes = themes or implicit(context)
     direct = frame.get("", "")
     if agents:
         for theme in themes:
@@ -209,7 +205,7 @@ def _doers(predicate: Predicate, subject: list[Name], context: Context) -> list[
         return [s for s in subject if not s.passive]
     if predicate.subject.how == "named" and any(not n.passive for n in predicate.subject.names):
         return []
-    return [s for s in _implicit(context) if not s.passive]
+    return [s for s in implicit(context) if not s.passive]
 
 
 def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> list[Name]:
@@ -218,22 +214,16 @@ def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> 
     if subject.how == "implicit":
         if context.previous is not None and not context.previous.passive and not (context.fragment and context.subject is not None):
             return [context.previous]
-        return _implicit(context)
-    return _implicit(context) if subject.how == "part" else []
-
-
-def _implicit(context: Context) -> list[Name]:
-    if context.subject is None:
-        return []
-    return [Name(-1, -1, -1, context.subject, context.subject_key, context.subject.kind_hint)]
+        return implicit(context)
+    return implicit(context) if subject.how == "part" else []
 
 
 def _pronoun(name: Name | None, context: Context) -> Name | None:
     """‘can call it’: the thing that the section is about."""
     if name is not None:
         return name
-    implicit = _implicit(context)
-    return implicit[0] if implicit and context.previous is None else None
+    found = implicit(context)
+    return found[0] if found and context.previous is None else None
 
 
 def _is_topic(flat: Flat, name: Name, slot: str, lemma: str) -> bool:
@@ -292,94 +282,3 @@ def _clause_span(parts: Sequence[Item], predicate: Predicate, stop: int, start: 
         first = parts[before[-1]].end
     last = parts[stop].start if stop < len(parts) else end
     return first, last
-
-
-def _modality(flat: Flat, start: int, end: int, verb: int, clause: tuple[str, str], negated: bool, context: Context) -> Modality:
-    if any(first <= verb < last for first, last in flat.struck):
-        return Modality.DEPRECATED
-    found = english(flat.text[start:end], *clause, negated=negated)
-    return context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
-
-
-def _nouns(
-    flat: Flat, start: int, end: int, parts: Sequence[Item], context: Context, made: Sequence[Statement]
-) -> Iterator[Statement]:
-    """Relations that nouns carry: "requests from A to B", "outbound calls to B", "a reverse proxy for A and B"."""
-    text = flat.text[start:end]
-    modality = _modality(flat, start, end, start, (text, text), negated=False, context=context)
-    if modality is Modality.FORBIDDEN and not re.search(r"\bno\b", text):
-        return
-    told = _TOLD.search(text) is not None
-    for match in _API_FOR.finditer(text):
-        at = start + match.end()
-        index = next((i for i, p in enumerate(parts) if p.start >= at), len(parts))
-        provider = [n for n in _noun_subject(parts, index, context) if not n.passive]
-        for part in parts[index:]:
-            if part.kind in ("stop", "rel", "sub", "be", "modal", "verb"):
-                break
-            if part.kind == "name" and part.name is not None and not part.name.passive:
-                yield from (
-                    Statement(CALLS, part.name.raw, part.name.key, p.raw, p.key, f"{context.rule}.provides", at, modality, drawn="reversed") for p in provider if p.key != part.name.key
-                )
-    for match in _NOUNS.finditer(text):
-        at = start + match.start()
-        index = next((i for i, p in enumerate(parts) if p.start <= at < p.end), len(parts))
-        if index == len(parts) or parts[index].kind == "verb":
-            continue
-        sides: dict[str, list[Name]] = {"from": [], "to": [], "between": []}
-        slot = ""
-        for part in parts[index + 1 :]:
-            if part.kind in ("stop", "rel", "sub", "be", "modal") or (part.kind == "verb" and part.form != "ed"):
-                break
-            if part.kind == "prep" and part.word != "of":
-                slot = part.word
-            elif part.kind == "name" and part.name is not None and slot in sides:
-                sides[slot].append(part.name)
-        sources = [n for n in sides["from"] if not n.passive]
-        if sides["to"] and sources:
-            for source in sources:
-                yield from (_noun(source, target, at, modality, context) for target in sides["to"] if not target.topic)
-        elif sides["to"] and not sides["from"] and not made:
-            subject = _noun_subject(parts, index, context)
-            if told and any(s.start < 0 for s in subject):
-                continue
-            yield from (_noun(s, target, at, modality, context) for s in subject for target in sides["to"] if not target.topic and s.key != target.key)
-    for match in _PROXY.finditer(text):
-        at = start + match.end()
-        index = next((i for i, p in enumerate(parts) if p.start >= at), len(parts))
-        sources = [n for n in _noun_subject(parts, index, context) if not n.passive]
-        for part in parts[index:]:
-            if part.kind in ("stop", "rel", "sub", "be", "modal", "verb"):
-                break
-            if part.kind == "name" and part.name is not None and not part.name.topic:
-                yield from (_noun(source, part.name, at, modality, context) for source in sources if source.key != part.name.key)
-
-
-def _noun(source: Name, target: Name, at: int, modality: Modality, context: Context) -> Statement:
-    return Statement(CALLS, source.raw, source.key, target.raw, target.key, f"{context.rule}.noun", at, modality)
-
-
-def _noun_subject(parts: Sequence[Item], index: int, context: Context) -> list[Name]:
-    """The named subject of the sentence, else the section's service."""
-    for part in parts[:index]:
-        if part.kind == "name" and part.name is not None:
-            return [part.name]
-        if part.kind == "pron" and context.previous is not None:
-            return [context.previous]
-        if part.kind in ("verb", "be", "modal", "pron"):
-            break
-        if part.kind == "word" and not part.code and part.word not in lexicon.SELVES and part.word not in lexicon.PARTS and not _NOUNS.fullmatch(part.word):
-            break
-    return _implicit(context)
-
-
-def protocol(text: str) -> str:
-    """The protocol that a sentence names, "" for none or several."""
-    found = {lexicon.PROTOCOLS.get((m[1] or m[2]).casefold(), "") for m in _PROTOCOL.finditer(text)}
-    return found.pop() if len(found) == 1 else ""
-
-
-def operation(flat: Flat, start: int, end: int) -> str:
-    """The operation in the sentence's code spans, "" for none or several."""
-    found = {flat.text[a:b].strip() for a, b in flat.code if start <= a < end and _OPERATION.match(flat.text[a:b].strip())}
-    return found.pop() if len(found) == 1 else ""
