@@ -84,6 +84,10 @@ class EmbeddedPostgres:
             self._process.send_signal(signal.SIGQUIT)
             self._process.wait(STOP_TIMEOUT_S)
 
+    def tool(self, name: str) -> Path:
+        """A program of the same release as the server: pg_dump, pg_restore."""
+        return self._binaries() / name
+
     def _binaries(self) -> Path:
         # The wheel looks for a runtime folder that we do not use, and warns where there is none.
         warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
