@@ -144,7 +144,7 @@ def test_a_full_file_system_is_an_outage_and_the_receiver_goes_on(tmp_path):
     receiver = Receiver(tmp_path)
     receiver.start()
     try:
-        subprocess.run(["prlimit", f"--pid={receiver.process.pid}", "--fsize=20000"], check=True)
+        subprocess.run(["prlimit", f"--pid={receiver.process.pid}", "--fsize=20000:"], check=True)
         with grpc.insecure_channel(f"127.0.0.1:{receiver.grpc}") as channel:
             call = channel.unary_unary(METHOD)
             taken, first = 0, 1
@@ -153,7 +153,7 @@ def test_a_full_file_system_is_an_outage_and_the_receiver_goes_on(tmp_path):
                     call(batch(first, 50), timeout=10)
                     taken += 50
             assert refused.value.code().name == "UNAVAILABLE"
-            subprocess.run(["prlimit", f"--pid={receiver.process.pid}", "--fsize=unlimited"], check=True)
+            subprocess.run(["prlimit", f"--pid={receiver.process.pid}", "--fsize=unlimited:"], check=True)
             call(batch(first, 50), timeout=10)
         assert receiver.stop() == 0
         assert sorted(int.from_bytes(row["trace_id"], "big") for row in receiver.spans()) == list(range(1, taken + 51))
