@@ -122,10 +122,15 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
         # "delegates payment processing to": a noun with its modifier.
         if before.kind == "word" and after is not None and after.kind == "prep" and not before.code and before.word not in lexicon.PARTS and not before.word.endswith("s"):
             return True
+        if before.kind == "name" and after is not None and after.kind == "prep" and index > 1 and found[index - 2].kind == "verb":
+            return True
         return before.kind == "det" or (after is not None and after.kind == "word" and before.kind == "det")
     if item.form == "ed":
         return before.kind == "det" and after is not None and after.kind == "word"
     if before.kind == "det":
+        if before.word in ("all", "both", "each") and index > 1 and found[index - 2].kind in ("name", "pron"):
+            # "A, B and C all connect to D".
+            return False
         return before.word != "that"
     if before.kind == "prep" and before.word != "to":
         return True

@@ -34,7 +34,7 @@ EN_HEADS = frozenset(
 _DETERMINERS = frozenset("the its our your their both either neither and or & via".split())
 _BAD_BEFORE = frozenset("a an this that these those each every any no new some such user users' another one per in-process".split())
 _FUNCTION = frozenset(
-    "whether once whenever unless since while during without within upon onto behind per the its our your their both to from of on in into onto by with via through for and or but nor then than as at is are was were be been being do does did will would can could may might "
+    "all whether once whenever unless since while during without within upon onto behind per the its our your their both to from of on in into onto by with via through for and or but nor then than as at is are was were be been being do does did will would can could may might "
     "must shall should not never only also directly which that who it they when if while where what how why before after between against over under about like unlike until because so "
     "asynchronously synchronously then there itself has have had".split()
 )
