@@ -186,7 +186,7 @@ def _split(text: str, *, cells: bool) -> list[str]:
 
 def evidence_of(packet: Packet, registry: Registry) -> dict[str, Evidence]:
     """Every citable item of a packet by its marker."""
-    found = {p.marker: _passage(p) for p in packet.passages}
+    found = {p.marker: _with_code(_passage(p), packet) for p in packet.passages}
     known = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, DesignedEdge) and stands(e.edge)}
     seen = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, ObservedEdge)}
     found.update({e.marker: _edge(e, registry, known, seen, packet.changes) for e in packet.edges})
@@ -201,6 +201,17 @@ def _passage(item: PassageEvidence) -> Evidence:
     windows = [*(window(w) for w in parts), *(replace(window(w), pair=True) for w in pairs)]
     text = "\n".join([heading, passage.document.title, *parts])
     return Evidence(item.marker, "passage", passage.rid, text, tuple(windows), _names(text), frozenset(dates(text)), quote=heading)
+
+
+def _with_code(found: Evidence, packet: Packet) -> Evidence:
+    """Code values beside a passage are evidence of its marker: who cites it may show both."""
+    lines = [
+        f"The document says {v.claimed}, the code has {v.name} = {v.value} ({v.path}:{v.line})" for v in packet.values if v.passage == found.rid and v.claimed
+    ] + [f"문서는 {v.claimed}, 코드의 {v.name} = {v.value} ({v.path}:{v.line})" for v in packet.values if v.passage == found.rid and v.claimed]
+    if not lines:
+        return found
+    text = "\n".join([found.text, *lines])
+    return replace(found, text=text, windows=(*found.windows, *(window(line) for line in lines)), names=_names(text))
 
 
 def _names(text: str) -> frozenset[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from answer.narrators import phrases as say
 from answer.narrators.extract import best_sentences, said_of_subjects
 from answer.narrators.reports import REPORTS
 from nexus.ports.answers import Packet, QuestionKind
@@ -45,7 +44,7 @@ class TemplateNarrator:
         value = packet.values[number]
         marker = next((p.marker for p in packet.passages if p.hit.passage.rid == value.passage), "")
         if packet.language == "ko":
-            return f"문서는 {value.claimed}, 코드의 {say.josa(value.name, '은')} {value.value}이다 ({value.path}:{value.line}) [{marker}]."
+            return f"문서는 {value.claimed}, 코드의 {value.name} = {value.value} ({value.path}:{value.line}) [{marker}]."
         return f"The document says {value.claimed}, the code has {value.name} = {value.value} ({value.path}:{value.line}) [{marker}]."
 
     def _debt(self, packet: Packet, quoted: set[str]) -> list[str]:
