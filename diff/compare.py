@@ -116,8 +116,8 @@ def _judge(component: Component, seen: frozenset[str], hidden: frozenset[str], i
     alike: dict[tuple[str, str, str, str], list[ObservedEdge]] = {}
     for edge in left:
         if edge.rid not in implied:
-            ends = _ends(edge, indexes)
-            alike.setdefault((edge.relation.value, ends[0].key, ends[1].key, edge.source.environment), []).append(edge)
+            names = indexes.world.names
+            alike.setdefault((edge.relation, names.observed(edge.source)[0], names.observed(edge.target)[0], edge.source.environment), []).append(edge)
     for key in sorted(alike):
         subject = _undocumented(alike[key], indexes)
         for kind in _of_side("observed"):
@@ -154,8 +154,10 @@ def judge_documented(subject: Subject, world: World) -> tuple[tuple[Kind, Verdic
         if verdict is not None and not (verdict.undecided and kind.status == "direction"):
             settled = (kind, verdict)
             break
-    extra = [(kind, verdict) for kind in _of_side("promise") if (verdict := kind.decide(subject, world)) is not None]
-    return settled, extra
+    if len(subject.pair_claims) == 1 and not subject.promises and not subject.exclusive:
+        # One plain statement promises nothing and contradicts nobody.
+        return settled, []
+    return settled, [(kind, verdict) for kind in _of_side("promise") if (verdict := kind.decide(subject, world)) is not None]
 
 
 def _spoken_for(kind: Kind, subject: Subject, indexes: Indexes) -> tuple[ObservedEdge, ...]:

@@ -6,9 +6,12 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from diff.gather import Indexes, explained, subject_of
+from diff.families import is_messaging
+from diff.gather import CALLS, DELIVERS, Indexes, explained, subject_of
 from diff.index import Pair, by_via
+from diff.subject import traits
 from nexus.model.edge import ObservedEdge
+from nexus.model.service import NodeKind
 
 
 class Union:
@@ -62,6 +65,12 @@ def components(pairs: Sequence[Pair], edges: Iterable[ObservedEdge], indexes: In
 def touched(pair: Pair, indexes: Indexes) -> set[str]:
     """Observed edges that some claim of the pair may look at, whatever else is documented."""
     found: set[str] = set()
+    if _plain(pair):
+        window = indexes.window
+        for edges in (window.between(CALLS, pair.source, pair.target), window.between(CALLS, pair.target, pair.source)):
+            found.update(e.rid for e in edges)
+        if not window.between(DELIVERS, pair.source, pair.target):
+            return found
     for via, environment, claims in by_via(pair.claims, pair.relation):
         subject = subject_of(pair, via, environment, claims, pair, frozenset(), indexes)
         for edges in (subject.edges, subject.opposite, subject.other_mode, subject.beside, subject.deliveries, *subject.through):
@@ -69,3 +78,10 @@ def touched(pair: Pair, indexes: Indexes) -> set[str]:
         if subject.deliveries:
             found.update(e.rid for e in explained(subject.deliveries, pair.source, pair.target, indexes.window))
     return found
+
+
+def _plain(pair: Pair) -> bool:
+    """A waiting call between two services or data stores, without a rule about others: nothing but the two directions bears on it."""
+    _, asynchronous, exclusive, _ = traits(pair.relation, pair.claims)
+    channels = any(c.via.channel or is_messaging(c.via.protocol) or c.attributes for c in pair.claims)
+    return pair.relation == "CALLS" and pair.target.kind != NodeKind.TOPIC and not (asynchronous or exclusive or channels)

@@ -23,7 +23,7 @@ class EdgeIndex:
         self._targets: dict[tuple[str, str], list[ObservedEdge]] = defaultdict(list)
         self._sources: dict[tuple[str, str], list[ObservedEdge]] = defaultdict(list)
         for edge in sorted(edges, key=lambda e: e.rid):
-            sources, targets, relation = names.observed(edge.source), names.observed(edge.target), edge.relation.value
+            sources, targets, relation = names.observed(edge.source), names.observed(edge.target), edge.relation
             for source in sources:
                 for target in targets:
                     self._pairs[relation, source, target].append(edge)
@@ -81,10 +81,10 @@ def pairs_of(designed: Iterable[DesignedEdge], names: Names) -> list[Pair]:
             target = names.designed(edge.target.name, edge.target.kind.value, claim.environment)
             if source.key == target.key:
                 continue
-            entry = found.setdefault((edge.relation.value, source.key, target.key), (source, target, {}))
+            entry = found.setdefault((edge.relation, source.key, target.key), (source, target, {}))
             entry[2][_place(claim)] = claim
     return [
-        Pair(key[0], source, target, tuple(claims[place] for place in sorted(claims, key=repr)))
+        Pair(str(key[0]), source, target, tuple(claims[place] for place in sorted(claims, key=repr)))
         for key, (source, target, claims) in sorted(found.items(), key=lambda item: item[0])
     ]
 

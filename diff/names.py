@@ -75,7 +75,8 @@ class Names:
 
     def observed(self, node: Node) -> tuple[str, ...]:
         """Identities of an observed node, its own (or its entity's) first."""
-        found = self._observed.get((node.kind.value, node.name))
+        # A StrEnum is its value, for a look-up too.
+        found = self._observed.get((node.kind, node.name))
         return found if found is not None else self._own(node.kind.value, node.name)
 
     def designed(self, name: str, kind: str, environment: str = "") -> End:

@@ -38,4 +38,4 @@ def rhythm(active_mask: int, covered_mask: int, world: World) -> Rhythm | None:
     days = ((covered_mask | active_mask) & before).bit_count()
     active = (active_mask & before).bit_count()
     silent = (covered_mask & ~before).bit_count()
-    return Rhythm(active, days, silent, world.day(last), stats.silent_chance(active, days, silent))
+    return Rhythm(active, days, silent, world.day(last), stats.silent_chance(active, days, silent) if silent else 1.0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -89,7 +91,8 @@ class DriftRunner:
             stored = find_run(connection, tenant, found_id)
         if stored is not None and stored.state == "done" and stored.input_digest == digest:
             return info(stored), "unchanged"
-        comparison = compare(evidence, config.policy)
+        with _collected_later():
+            comparison = compare(evidence, config.policy)
         run = RunRow(
             found_id, environment, window.start, window.end, revision, config_hash(config.policy), digest, "done", "", "", trigger, window.kind != "stated", began,
             self._clock.now(), sorted(comparison.labels), _body(evidence, window, comparison, config.policy),
@@ -155,6 +158,18 @@ class DriftRunner:
                 replace_run(connection, tenant, run)
         except StoreUnavailable:
             log.warning("drift_failure_not_recorded", tenant=tenant)
+
+
+@contextmanager
+def _collected_later() -> Iterator[None]:
+    """A comparison makes millions of values and no cycle: looking for cycles meanwhile costs a fifth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _transition(change: Change, run: RunRow) -> TransitionRow:

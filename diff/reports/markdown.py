@@ -13,7 +13,7 @@ from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Finding, Flag
 from nexus.ports.drift import Report
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
 # What of an @ would notify somebody, and what of a bare address would become a link.
 _MENTION = re.compile(r"@(?=\w)|(?<=\w)://")
 
