@@ -84,10 +84,20 @@ def fold(introductions: Iterable[Introduction], traces: Iterable[Entity] = ()) -
     declared = [i for i in items if _rank(i.entity) == 0]
     for item in declared:
         drafts.firm(item)
-    for entity in sorted(traces, key=lambda e: (e.name, e.kind)):
-        drafts.trace(entity)
-    for item in items:
-        if _rank(item.entity) == 1:
+    seen = sorted(traces, key=lambda e: (e.name, e.kind))
+    for entity in seen:
+        if not _interface(entity.name):
+            drafts.trace(entity)
+    stated = [item for item in items if _rank(item.entity) == 1]
+    for item in stated:
+        if item.entity.kind != NodeKind.API.value:
+            drafts.firm(item)
+    # Interfaces last: each is served by a service that stands by now, or stands by itself.
+    for entity in seen:
+        if _interface(entity.name):
+            drafts.trace(entity)
+    for item in stated:
+        if item.entity.kind == NodeKind.API.value:
             drafts.firm(item)
     for item in items:
         if _rank(item.entity) > 1:
@@ -110,6 +120,12 @@ def _kind_of(entity: RawEntity) -> str:
     return entity.kind
 
 
+def _interface(name: str) -> str:
+    """`CartService` of `hipstershop.CartService`; empty where the name is no qualified RPC service."""
+    match = re.fullmatch(r"(?:\w+\.)+([A-Z]\w*)", name)
+    return match[1] if match else ""
+
+
 def compatible(one: str, other: str) -> bool:
     """Whether two kinds can be one thing: what is drawn as a box may be a store; a service is never a topic."""
     if not one or not other or one == other:
@@ -130,6 +146,9 @@ class _Drafts:
         rank = _rank(entity)
         kind = _kind_of(entity)
         draft = self._same(entity.name, kind, item.namespace, loosest=3)
+        if draft is None and kind == NodeKind.API.value and (server := self._server(entity.name, item.namespace)) is not None:
+            self._alias(server, entity.name)
+            draft, kind = server, NodeKind.SERVICE.value
         if draft is None:
             draft = self._add(_Draft(entity.name, kind, rank))
         for alias in entity.aliases:
@@ -150,6 +169,8 @@ class _Drafts:
         if draft is None:
             for alias in entity.aliases:
                 draft = draft or self._same(alias, entity.kind, "", loosest=3)
+        if draft is None and entity.kind == NodeKind.SERVICE.value:
+            draft = self._server(_interface(entity.name), "")
         if draft is None:
             draft = self._add(_Draft(entity.name, entity.kind, 1))
         elif draft.name != entity.name:
@@ -209,6 +230,13 @@ class _Drafts:
             if found:
                 return None
         return None
+
+    def _server(self, interface: str, namespace: str) -> _Draft | None:
+        """The service that an RPC interface is of, where exactly one known service is called like it (observed-edges.md rule 10)."""
+        found = [d for d in self._steps[3].get(stem(interface), ()) if d.kind in ("", NodeKind.SERVICE.value)] if interface else []
+        local = [d for d in found if namespace in d.scopes or d.rank <= 0 or TRACES in d.evidence] if namespace else []
+        found = local or found
+        return found[0] if len(found) == 1 else None
 
     def _nothing(self, name: str) -> bool:
         flat = hyphenated(name)
