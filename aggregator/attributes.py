@@ -11,6 +11,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from aggregator.bounds import MAX_VALUE, shortened
+
 KEYS: Final = (
     "service.peer.name", "service.peer.namespace", "peer.service",
     "server.address", "net.peer.name", "http.host", "url.full", "http.url", "network.peer.address", "net.sock.peer.name", "net.sock.peer.addr",
@@ -31,6 +33,7 @@ def columns(spans: pl.DataFrame) -> pl.DataFrame:
     flat = spans.select(at=pl.int_range(pl.len(), dtype=pl.UInt32), attribute="attributes").explode("attribute", keep_nulls=False, empty_as_null=False).unnest("attribute")
     code = pl.col("key").replace_strict({key: number for number, key in enumerate(KEYS)}, default=None, return_dtype=pl.UInt8)
     flat = flat.with_columns(code=code).filter(pl.col("code").is_not_null() & (pl.col("value").str.strip_chars() != ""))
+    flat = shortened(flat, ("value",), MAX_VALUE)
     found = {}
     for (number,), part in flat.partition_by("code", as_dict=True, include_key=False, maintain_order=True).items():
         place = np.full(spans.height, -1, dtype=np.int64)

@@ -12,9 +12,10 @@ import polars as pl
 import structlog
 
 from aggregator.deliveries import delivery_counts
-from aggregator.delta import Delta, delta, unseen
+from aggregator.delta import delta, unseen
+from aggregator.numbers import numbered
 from aggregator.replace import replace
-from aggregator.rollup import Rows, row_keys
+from aggregator.rollup import row_keys
 from aggregator.settle import Retention, late_spans, settle, windows_of, without_settled
 from aggregator.steps import Rules
 from aggregator.working import SAMPLES, WorkingSpans
@@ -23,7 +24,7 @@ from nexus.ports.clock import Clock
 from nexus.ports.span_log import LoggedRejection, SpanLogReader
 from nexus.store import observed, observed_window
 from nexus.store.coverage import find_ranges
-from nexus.store.pool import Connection, Database
+from nexus.store.pool import Database
 
 SETTLE_EVERY: Final = timedelta(minutes=1)
 TRIES: Final = 3
@@ -44,9 +45,13 @@ class Batch:
 class Engine:
     """Owns the working spans. Calls are serialised; blocking."""
 
-    def __init__(self, reader: SpanLogReader, database: Database, working: WorkingSpans, rules: Rules, clock: Clock, retention: Retention | None = None) -> None:
+    def __init__(
+        self, reader: SpanLogReader, database: Database, working: WorkingSpans, rules: Rules, clock: Clock, retention: Retention | None = None,
+        max_edges: int = 100_000,
+    ) -> None:
         self._reader, self._database, self._working, self._rules, self._clock = reader, database, working, rules, clock
         self._retention = retention or Retention(link_horizon=timedelta(microseconds=rules.link_horizon_ns / 1000))
+        self._max_edges = max_edges
         self._settled_at = clock.now()
         self._lock = threading.Lock()
         self._seq: int | None = None
@@ -132,11 +137,16 @@ class Engine:
             late, duplicates, rejected = observed.delivery_totals(connection)
             edges, services = observed.edge_counts(connection)
             open_windows, settled = observed_window.window_counts(connection)
+            overflow = observed.overflow(connection)
         parts, size = self._working.size()
         return {
             "position": position, "lag_bytes": sum(max(0, value - position.get(name, 0)) for name, value in end.items()), "edges": edges, "services": services,
             "late_spans": late, "duplicates": duplicates, "rejected": rejected, "open_windows": open_windows, "settled_windows": settled,
             "working_parts": parts, "working_bytes": size,
+            "overflow": [
+                {"tenant": tenant, "folded": count, "offender": offender, "finding": f"{count} edges beyond the limit of {self._max_edges} are folded; most name `{offender}`"}
+                for tenant, offender, count in overflow
+            ],
         }
 
     def _apply(self, seq: int, spans: pl.DataFrame, after: dict[str, int], rejections: Sequence[LoggedRejection]) -> Batch | None:
@@ -155,7 +165,7 @@ class Engine:
                 samples = pl.DataFrame(schema=SAMPLES)
                 windows = 0
                 if change is not None:
-                    edges, rows = _numbered(connection, change)
+                    edges, rows = numbered(connection, change, self._max_edges)
                     touched = row_keys(rows).join(edges, on="edge")
                     rows = without_settled(rows, edges, observed.settled_windows(connection, windows_of(touched)))
                     samples = rows.samples.join(edges.select("edge", "tenant"), on="edge").select(list(SAMPLES))
@@ -174,18 +184,6 @@ class Engine:
             raise
         self._working.accept(part)
         return Batch(arrived, windows, *(int(counted[name].sum()) for name in ("late", "duplicates", "rejected")))
-
-
-def _numbered(connection: Connection, change: Delta) -> tuple[pl.DataFrame, Rows]:
-    """The delta with edges by their stored numbers: `edge`, `tenant`, `relation`."""
-    edges = change.edges.join(observed.edge_ids(connection, change.edges.drop("edge")), on=["tenant", "rid"])
-    numbers = edges.select(local="edge", edge="id")
-
-    def renumber(frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.rename({"edge": "local"}).join(numbers, on="local").drop("local").select(frame.columns)
-
-    rows = change.rows
-    return edges.select("tenant", "relation", edge="id"), Rows(renumber(rows.totals), renumber(rows.bags), renumber(rows.samples))
 
 
 __all__ = ["Batch", "Engine"]

@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 
 from aggregator import codec
+from aggregator.bounds import capped
 from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA, bounds, examples, merge_bounds, merge_examples
 from aggregator.rollup import INSTANCE, LATENCIES, ROW, SAMPLE_SCHEMA, Rows, add_bags, add_totals
 from nexus.model.window import DAY_NS, HOUR_NS, MINUTE_NS
@@ -58,7 +59,7 @@ def merge(stored: pl.DataFrame, change: Rows) -> Merged:
     totals = add_totals(totals, change.totals).filter(pl.col("facts") > 0)
     gone = change.samples.filter(pl.col("sign") < 0)
     came = change.samples.filter(pl.col("sign") > 0)
-    bags = add_bags(bags, change.bags)
+    bags = add_bags(bags, capped(bags, change.bags))
     bound = merge_bounds(pl.concat([bound, bounds(came).select(*ROW, *BOUNDS)]))
     example = merge_examples(pl.concat([example, examples(came)]))
     dirty = _dirty(gone, bound, example).join(totals.select(ROW), on=ROW, how="semi")

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from aggregator.bounds import MAX_NAME, shortened
 from nexus.model.service import UNNAMED
 from nexus.model.span import Kind
 
@@ -25,6 +26,7 @@ _TRACE_SEED: Final = 1469598103
 _SPAN_SEED: Final = 1099511628
 _TENANT_SEED: Final = 7919
 _ZERO: Final = b"\0" * 8
+NAMES: Final = ("name", "service_name", "service_namespace", "environment", "service_version", "instance")
 SERVING: Final = (Kind.SERVER, Kind.CONSUMER)
 
 
@@ -62,7 +64,7 @@ def _blank_to_null(name: str) -> pl.Expr:
 
 def prepare(received: pl.DataFrame) -> Prepared:
     """Distinct spans of deliveries, whatever their order."""
-    spans, services = _with_services(received)
+    spans, services = _with_services(shortened(received, NAMES, MAX_NAME))
     spans = spans.with_columns(
         kind=pl.when(pl.col("kind") > Kind.CONSUMER).then(0).otherwise(pl.col("kind")).cast(pl.UInt8),
         status=pl.when(pl.col("status") > 2).then(0).otherwise(pl.col("status")).cast(pl.UInt8),  # Status.StatusCode

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from aggregator.bounds import OTHER
 from aggregator.extremes import shown
 from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
 from aggregator.sketch import QUANTILES, quantiles
@@ -48,7 +49,7 @@ def _take(row: dict[str, Any], kind: str, item: str, n: int, m: int) -> None:
     if kind in COUNTED:
         row[kind][item] = n
     elif kind in LISTED:
-        row[kind].append(item)
+        row[kind] += [item] if item != OTHER else []
     elif kind == CAUSE:
         caller, callee = item.split(SEPARATOR)
         row["causes"].append((caller or None, callee or None, n))
@@ -65,9 +66,11 @@ def _take(row: dict[str, Any], kind: str, item: str, n: int, m: int) -> None:
         row["instance_hours"] += n
     elif kind == PROBABILITY:
         # Sorted by text, so that the floating sum is the same whatever came first.
-        row["adjusted_calls"] = (row["adjusted_calls"] or 0.0) + n / float(item)
-        row["adjusted_errors"] = (row["adjusted_errors"] or 0.0) + m / float(item)
-        row["known"] += n
+        # What was folded has no probability any more: as good as unknown.
+        if item != OTHER:
+            row["adjusted_calls"] = (row["adjusted_calls"] or 0.0) + n / float(item)
+            row["adjusted_errors"] = (row["adjusted_errors"] or 0.0) + m / float(item)
+            row["known"] += n
 
 
 def _latency(row: dict[str, Any], name: str, line: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,8 @@ from nexus.model.span import SPAN_SCHEMA, Kind, empty_spans
 
 # How far links are followed from a touched trace: sender, its other receivers, their other senders, the polls of those.
 HOPS: Final = 4
+FAN_IN: Final = 8
+MAX_PART_SPANS: Final = 4_000_000
 SECOND_NS: Final = 1_000_000_000
 SAMPLES: Final = {"tenant": pl.String, **SAMPLE_SCHEMA, "sign": pl.Int64}
 Keys = npt.NDArray[np.uint64]
@@ -34,6 +36,7 @@ class Part:
     """One batch: sorted trace keys, and link pairs (from, to) sorted by either side."""
 
     seq: int
+    spans: int
     traces: Keys
     forward: npt.NDArray[np.uint64]
     backward: npt.NDArray[np.uint64]
@@ -63,7 +66,8 @@ class WorkingSpans:
 
     def _load(self, seq: int) -> Part:
         links = np.load(self._path(seq, "links"), mmap_mode="r") if self._path(seq, "links").exists() else np.empty((0, 2), dtype=np.uint64)
-        return _part(seq, np.load(self._path(seq, "traces"), mmap_mode="r"), links)
+        height = pl.scan_ipc(self._path(seq, "spans")).select(pl.len()).collect().item()
+        return _part(seq, height, np.load(self._path(seq, "traces"), mmap_mode="r"), links)
 
     def add(self, seq: int, spans: pl.DataFrame, samples: pl.DataFrame) -> Part:
         """Write part `seq` durably; `samples` have `tenant`. It counts from `accept` on."""
@@ -76,7 +80,7 @@ class WorkingSpans:
             _named(self._path(seq, what)).rename(self._path(seq, what))
         self._write(seq, "spans", spans)
         _sync(self._folder)
-        return _part(seq, traces, links)
+        return self._load(seq)
 
     def _write(self, seq: int, what: str, frame: pl.DataFrame) -> None:
         path = self._path(seq, what)
@@ -88,8 +92,24 @@ class WorkingSpans:
         new.rename(path)
 
     def accept(self, part: Part) -> None:
-        """The transaction that used the part is committed."""
+        """The transaction that used the part is committed. Parts of one size are made one, so that their number grows with the logarithm of the spans."""
         self._parts.append(part)
+        while (run := self._run()) is not None:
+            parts = self._parts[run:]
+            # The last part takes all in, then the others go: a crash in between leaves spans twice, which count once.
+            spans = pl.concat([self._read(one.seq, "spans") for one in parts])
+            merged = self.add(part.seq, spans, pl.concat([self._read(one.seq, "samples") for one in parts]))
+            for one in parts[:-1]:
+                self._delete(one.seq)
+            self._parts[run:] = [merged]
+
+    def _run(self) -> int | None:
+        """Where a run of `FAN_IN` parts of the last one's size begins; None where there is none, or the whole would be too large."""
+        tail = self._parts[-FAN_IN:]
+        size = _size_class(self._parts[-1].spans)
+        if len(tail) < FAN_IN or any(_size_class(one.spans) > size for one in tail) or sum(one.spans for one in tail) > MAX_PART_SPANS:
+            return None
+        return len(self._parts) - FAN_IN
 
     def related(self, new: pl.DataFrame) -> pl.DataFrame:
         """All kept spans of the traces of `new` and of traces within `HOPS` links of them."""
@@ -163,10 +183,14 @@ def link_pairs(spans: pl.DataFrame) -> npt.NDArray[np.uint64]:
     return np.column_stack([pairs["own"].to_numpy(), pairs["other"].to_numpy()]).astype(np.uint64)
 
 
-def _part(seq: int, traces: Keys, links: npt.NDArray[np.uint64]) -> Part:
+def _part(seq: int, spans: int, traces: Keys, links: npt.NDArray[np.uint64]) -> Part:
     forward = links[np.argsort(links[:, 0], kind="stable")]
     backward = links[np.argsort(links[:, 1], kind="stable")][:, ::-1]
-    return Part(seq, traces, forward, backward)
+    return Part(seq, spans, traces, forward, backward)
+
+
+def _size_class(spans: int) -> int:
+    return max(0, spans // 1000).bit_length() // 3
 
 
 def _across(pairs: npt.NDArray[np.uint64], edge: Keys) -> Keys:

@@ -99,3 +99,11 @@ CREATE TABLE observed_delivery (
     rejected bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant, service, environment, minute)
 );
+
+-- Edges beyond the limit of a tenant that were folded into overflow edges, by the source that most of them name.
+CREATE TABLE observed_overflow (
+    tenant text NOT NULL DEFAULT 'default',
+    offender text NOT NULL,
+    folded bigint NOT NULL,
+    PRIMARY KEY (tenant, offender)
+);

@@ -17,7 +17,7 @@ from nexus.ports.designed import DesignedFilter, DesignedReader
 from nexus.ports.observed import EdgeFilter, ObservedReader
 
 ROUTER = APIRouter(tags=["edges"])
-DEFAULT_LIMIT = 1000
+DEFAULT_LIMIT = 500
 MAX_LIMIT = 10_000
 
 From = Annotated[str | None, Query(alias="from")]

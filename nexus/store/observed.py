@@ -24,6 +24,7 @@ ROW_SCHEMA: Final[dict[str, Any]] = {
     "tenant": pl.String, "grain": pl.Int16, "edge": pl.Int64, "start": pl.Int64, **dict.fromkeys(_COUNTS, pl.Int64), "bags": pl.String, "examples": pl.String,
 }
 POSITION: Final = "observed"
+_IDS: Final[dict[str, Any]] = {"tenant": pl.String, "rid": pl.String, "id": pl.Int64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,37 @@ def move_position(connection: Connection, moved: Position, at: datetime) -> None
 
 
 def edge_ids(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:
-    """`tenant`, `rid` -> `id` of `edges` (columns as in observed_edge, without id); unknown ones are added."""
+    """`tenant`, `rid` -> `id` of those `edges` that are known."""
     wanted = {"tenants": edges["tenant"].to_list(), "rids": edges["rid"].to_list()}
-    schema = {"tenant": pl.String, "rid": pl.String, "id": pl.Int64}
-    known = pl.DataFrame(connection.execute(_SQL["edge_ids"], wanted).fetchall(), schema=schema, orient="row")
-    new = edges.join(known, on=["tenant", "rid"], how="anti")
-    if new.height:
-        names = ("tenant", "rid", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
-        connection.execute(_SQL["add_edges"], {f"{name}s": new[name].to_list() for name in names})
-        known = pl.DataFrame(connection.execute(_SQL["edge_ids"], wanted).fetchall(), schema=schema, orient="row")
-    return known
+    return pl.DataFrame(connection.execute(_SQL["edge_ids"], wanted).fetchall(), schema=_IDS, orient="row")
+
+
+def add_edges(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:
+    """Add edges (columns as in observed_edge, without id); their `tenant`, `rid`, `id`."""
+    names = ("tenant", "rid", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
+    connection.execute(_SQL["add_edges"], {f"{name}s": edges[name].to_list() for name in names})
+    return edge_ids(connection, edges)
+
+
+def edges_held(connection: Connection, tenants: list[str]) -> dict[str, int]:
+    """How many edges and services each tenant has."""
+    return dict(connection.execute(_SQL["edges_held"], {"tenants": tenants}).fetchall())
+
+
+def known_services(connection: Connection, tenants: list[str]) -> pl.DataFrame:
+    """`tenant`, `source`, `source_env` of services that have rows."""
+    rows = connection.execute(_SQL["known_services"], {"tenants": tenants}).fetchall()
+    return pl.DataFrame(rows, schema=dict.fromkeys(("tenant", "source", "source_env"), pl.String), orient="row")
+
+
+def count_overflow(connection: Connection, lost: pl.DataFrame) -> None:
+    """Add `tenant`, `offender`, `len` to the counters of folded edges."""
+    connection.execute(_SQL["count_overflow"], {"tenants": lost["tenant"].to_list(), "offenders": lost["offender"].to_list(), "counts": lost["len"].to_list()})
+
+
+def overflow(connection: Connection) -> list[tuple[str, str, int]]:
+    """Per tenant the worst offender, and how many edges were folded in all."""
+    return connection.execute(_SQL["overflow"]).fetchall()
 
 
 def existing_rows(connection: Connection, keys: pl.DataFrame) -> pl.DataFrame:

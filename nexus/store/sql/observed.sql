@@ -114,3 +114,17 @@ SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messag
        r.queue_min, r.queue_max, r.bags, r.examples
 FROM unnest(%(tenants)s::text[], %(edges)s::bigint[], %(starts)s::bigint[]) AS over_ (tenant, edge, start)
 JOIN observed_row r ON r.tenant = over_.tenant AND r.grain = %(grain)s AND r.edge = over_.edge AND r.start >= over_.start AND r.start < over_.start + %(size)s
+
+-- name: edges_held
+SELECT tenant, count(*)::bigint FROM observed_edge WHERE tenant = ANY(%(tenants)s) GROUP BY tenant
+
+-- name: known_services
+SELECT tenant, source, source_env FROM observed_edge WHERE tenant = ANY(%(tenants)s) AND relation = 'SERVICE'
+
+-- name: count_overflow
+INSERT INTO observed_overflow (tenant, offender, folded)
+SELECT new.tenant, new.offender, new.folded FROM unnest(%(tenants)s::text[], %(offenders)s::text[], %(counts)s::bigint[]) AS new (tenant, offender, folded)
+ON CONFLICT (tenant, offender) DO UPDATE SET folded = observed_overflow.folded + excluded.folded
+
+-- name: overflow
+SELECT DISTINCT ON (tenant) tenant, offender, sum(folded) OVER (PARTITION BY tenant)::bigint FROM observed_overflow ORDER BY tenant, folded DESC, offender

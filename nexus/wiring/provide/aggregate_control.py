@@ -23,7 +23,7 @@ def _control(runtime: Runtime) -> Aggregation:
     )
     retention = Retention(aggregate.settle, pairing.link_horizon, aggregate.keep_minutes, aggregate.keep_hours, aggregate.keep_days)
     working = WorkingSpans(runtime.settings.data / FOLDER)
-    engine = Engine(runtime.get(SpanLogReader), runtime.database, working, rules, runtime.clock, retention)
+    engine = Engine(runtime.get(SpanLogReader), runtime.database, working, rules, runtime.clock, retention, aggregate.max_edges)
     return Aggregation(engine, runtime.database, aggregate.interval, aggregate.max_spans)
 
 

@@ -13,7 +13,6 @@ from nexus.ports.observed import ObservedReader
 from nexus.store.coverage import find_ranges
 from nexus.wiring.runtime import Runtime
 
-
 POLICY_AGE = timedelta(minutes=1)
 
 

@@ -1,0 +1,84 @@
+"""What grows with what senders write folds into overflow rows, is counted, and names the offender."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from observed_harness import Bench, codec, delivered
+
+from aggregator.bounds import MAX_ITEMS, MAX_NAME
+from aggregator.engine import Engine
+from aggregator.working import FAN_IN, WorkingSpans
+
+
+def calls(count, name="host-{n}.example", service="a", operation="op"):
+    return [
+        {"service": service.format(n=n), "trace": f"t{n}", "span": "1", "parent": None, "kind": "CLIENT", "name": operation.format(n=n), "start_ms": n, "end_ms": n + 5,
+         "attributes": {"server.address": name.format(n=n)}}
+        for n in range(count)
+    ]
+
+
+def send(bench, spans):
+    bench.deliver(*delivered(codec.case_spans({"spans": spans})))
+
+
+def limited(bench, tmp_path, most):
+    bench.engine = Engine(bench.log, bench.database, WorkingSpans(tmp_path / "limited"), bench.rules, bench.clock, max_edges=most)
+    return bench
+
+
+def test_edges_beyond_the_limit_fold_and_the_sums_stay(database, tmp_path, clock):
+    bench = limited(Bench(database, tmp_path / "w", clock), tmp_path, 100)
+    send(bench, calls(150))
+    send(bench, calls(150, "more-{n}.example"))
+    edges = bench.edges()
+    assert len(edges) <= 101
+    assert sum(edge["calls"] for edge in edges.values()) == 300 - 150  # the second batch repeats the identities of the first, with other content
+    other = edges["a", "CALLS_OBSERVED", "(other)", "external", False]
+    assert other["calls"] >= 50
+    overflow = bench.engine.status()["overflow"]
+    assert overflow[0]["offender"] == "a"
+    assert "folded" in overflow[0]["finding"]
+
+
+def test_many_services_fold_into_one(database, tmp_path, clock):
+    bench = limited(Bench(database, tmp_path / "w", clock), tmp_path, 100)
+    send(bench, calls(300, "one.example", service="service-{n}"))
+    assert sum(edge["calls"] for edge in bench.edges().values()) == 300
+    assert sum(service["spans"] for service in bench.services().values()) == 300
+    assert len(bench.services()) <= 101
+
+
+def test_operations_beyond_the_limit_fold_into_an_overflow_cause(database, tmp_path, clock):
+    bench = Bench(database, tmp_path / "w", clock)
+    spans = calls(MAX_ITEMS + 60, "one.example", operation="op-{n}")
+    send(bench, spans[: MAX_ITEMS // 2])
+    send(bench, spans[MAX_ITEMS // 2 :])
+    edge = bench.edges()["a", "CALLS_OBSERVED", "one.example", "external", False]
+    assert len(edge["causes"]) == MAX_ITEMS + 1
+    assert edge["causes"][0]["caller_operation"] == "(other)"
+    assert sum(cause["calls"] for cause in edge["causes"]) == MAX_ITEMS + 60
+    # Taking back what was folded: the server shows who answered.
+    answers = [{**span, "service": "b", "span": "2", "parent": "1", "kind": "SERVER", "attributes": {}} for span in spans]
+    send(bench, answers)
+    assert set(bench.edges()) == {("a", "CALLS_OBSERVED", "b", "service", False)}
+
+
+def test_long_names_are_cut(database, tmp_path, clock):
+    bench = Bench(database, tmp_path / "w", clock)
+    send(bench, calls(1, "x.example", service="s" * 5000))
+    assert {len(edge["source"]) for edge in bench.edges().values()} == {MAX_NAME}
+
+
+def test_parts_are_merged(database, tmp_path, clock):
+    bench = Bench(database, tmp_path / "w", clock)
+    for span in calls(FAN_IN * 3 + 1, "one.example"):
+        send(bench, [span])
+    assert bench.engine.status()["working_parts"] < FAN_IN
+    bench.restart()
+    send(bench, [{"service": "b", "trace": "t3", "span": "2", "parent": "1", "kind": "SERVER", "name": "op", "start_ms": 4, "end_ms": 6}])
+    assert bench.edges()["a", "CALLS_OBSERVED", "b", "service", False]["calls"] == 1
+    assert bench.edges()["a", "CALLS_OBSERVED", "one.example", "external", False]["calls"] == FAN_IN * 3
