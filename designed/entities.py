@@ -1,4 +1,3 @@
-# ruff: noqa: E501  # the word list stays in one line
 """From what documents and traces name, and what people decided, to one set of entities. Pure and independent of order.
 
 Three steps, firm to loose, so that a loose spelling can only join what stands firm already:
@@ -9,6 +8,8 @@ Three steps, firm to loose, so that a loose spelling can only join what stands f
 2. *Drawn or mentioned* names join the one entity that they can mean (also without `-service`), else stand by themselves.
 3. *Decisions* of people, in order.
 """
+
+# ruff: noqa: E501  # the word list stays in one line
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """Arrows and settings in plain text: `order → payment`, `orders.placed (order → shipping)`, `PAYMENT_URL=http://payment:8080`. Pure.
 
 In running text, in list items and in fences without a language. Both sides must be names; an arrow back along one that the
 same block drew already is its answer. Rules: `flow.arrow`, `env_block.address`.
 """
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

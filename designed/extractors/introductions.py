@@ -1,9 +1,10 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """Names that running text introduces: titles, headings, rows of a service table, leads of lists, "the X service", 결제(pay). Pure.
 
 A name is introduced by a head noun that says what it is (service, API, database, topic, 서비스, 토픽) or by its place (the first
 column under "Service"). Capitals alone introduce nothing.
 """
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """An English sentence as items: names, frame verbs with their form, function words. Pure."""
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501, RUF024  # word lists stay in one line each; frames that share a table never change it
 """English verb frames by stem: which argument of which verb makes which relation. Pure data and its forms.
 
 A frame maps a slot (a preposition, or "" for the direct object) to a relation code:
@@ -7,6 +6,8 @@ A frame maps a slot (a preposition, or "" for the direct object) to a relation c
 `R` reads (a topic is subscribed to, anything else called), `d` changes it (a store).
 Codes in lower case need a topic there: `p`, `s`.
 """
+
+# ruff: noqa: E501, RUF024  # word lists stay in one line each; frames that share a table never change it
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-# ruff: noqa: E501, RUF024  # word lists stay in one line each; frames that share a table never change it
 """Korean verb frames by stem: which particle's noun makes which relation. Pure data.
 
 Roles: `obj` (를), `goal` (에, 에게, 로), `source` (에서, 로부터), `with` (와, 과), `via` (를 통해). Codes as in `lexicon_en`.
 """
+
+# ruff: noqa: E501, RUF024  # word lists stay in one line each; frames that share a table never change it
 
 from __future__ import annotations
 

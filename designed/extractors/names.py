@@ -1,5 +1,6 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """Names in a stretch of text: the registry's, products, and names that publish and subscribe sentences bring themselves."""
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each
 """Relations that English nouns carry: "requests from A to B", "a reverse proxy for A and B", "provides an API for A". Pure."""
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """English sentences: verb frames, passives, relative clauses, noun phrases like "calls from A to B". Pure.
 
 Rules: `<prefix>.active`, `.passive`, `.implicit` (the subject is the section's), `.pronoun`, `.part` (a handler of the section's
 service), `.relative`, `.noun`, `.via` (the two halves of "through T").
 """
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

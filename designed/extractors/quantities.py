@@ -1,5 +1,6 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """What a sentence promises in numbers: latency, calls per request, success rate, schedule, read-only, exactly once. Pure."""
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

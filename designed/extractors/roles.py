@@ -1,8 +1,9 @@
-# ruff: noqa: E501, ISC004  # word lists and patterns stay in one line each; Korean letters count twice
 """Words that head a column, a list or a key and say which relation its entries have; English and Korean. Pure data.
 
 A role: (relation, reversed). Not reversed: the section's or row's service depends on the entry. Reversed: the entry depends on it.
 """
+
+# ruff: noqa: E501, ISC004  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """What a document and its sections are about: the implicit subject of "This service calls B" and of table rows. Pure."""
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

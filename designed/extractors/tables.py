@@ -1,9 +1,10 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """Tables: dependency tables (from, to), event tables (topic, producer, consumer), a service a row, key and value under a service. Pure.
 
 Rules: `table.pair`, `table.event`, `table.role` (a column or key such as "Depends on"), `table.route`, `table.address`, and
 `table_en.*` / `table_ko.*` for sentences in cells.
 """
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

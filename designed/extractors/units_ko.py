@@ -1,5 +1,6 @@
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 """A Korean sentence as noun phrases with their particles and verbs with their endings. Pure but for the tagger."""
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
 
 from __future__ import annotations
 

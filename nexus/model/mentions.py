@@ -1,10 +1,11 @@
-# ruff: noqa: E501  # word lists stay in one line each
 """Finding names in running text: longest match on word boundaries, with the marks that tell a name from a common word. Pure.
 
 A name of one plain word (`order`, `cart`, 결제) is *weak*: in "alphabetical order" it is no name. It counts where
 something marks it (code span, capital inside a sentence, "the order service", 결제 서비스, 결제(pay)) or where its
 neighbours leave no other reading.
 """
+
+# ruff: noqa: E501  # word lists stay in one line each
 
 from __future__ import annotations
 
