@@ -1,4 +1,3 @@
-# word lists and patterns stay in one line each; Korean letters count twice
 """Who does what in an English sentence: predicates with subject, voice and arguments. Pure.
 
 One sentence, one frame a verb: an argument belongs to the verb before it, up to the next verb or clause. Nothing is paired

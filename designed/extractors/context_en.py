@@ -1,4 +1,3 @@
-# as in prose_en
 """What surrounds an English sentence: its implicit subject, and the modality that it and its headings give. Pure."""
 
 from __future__ import annotations

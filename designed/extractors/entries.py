@@ -1,4 +1,3 @@
-# word lists and patterns stay in one line each; Korean letters count twice
 """Entries of a cell or list that names things: `AWS S3 (images), notification-service`. Pure."""
 
 from __future__ import annotations

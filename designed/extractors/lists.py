@@ -1,4 +1,3 @@
-# word lists and patterns stay in one line each; Korean letters count twice
 """Lists: addresses of other services under a variable, entries under "Depends on", items that begin with a service's name. Pure.
 
 Rules: `list.address`, `list.role`, and `list_en.*` / `list_ko.*` for sentences in items.

@@ -1,4 +1,3 @@
-# word lists and patterns stay in one line each; Korean letters count twice
 """A Korean sentence as verbs with their arguments. Pure but for the tagger.
 
 The verb ends its clause: it takes what stands before it. A clause that describes a noun (호출하는 결제 서비스) takes the nearest

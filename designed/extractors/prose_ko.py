@@ -1,4 +1,3 @@
-# word lists and patterns stay in one line each; Korean letters count twice
 """Korean sentences: verb frames by stem, roles by particles, relative clauses, passives. Pure.
 
 Rules as in `prose_en`: `<prefix>.active`, `.passive`, `.implicit`, `.relative`, `.via`, `.part`.
