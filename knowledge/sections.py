@@ -48,6 +48,8 @@ _ADOC = re.compile(r"(={1,6})[ \t]+(\S.*)\Z")
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\|={3,}|`{3,}.*)[ \t]*\Z")
 _RST_LINE = re.compile(r"([=\-`:.'\"~^_*+#])\1{2,}[ \t]*\Z")
 _ATTRIBUTES = re.compile(r"\s*\{[#.:][^}]*\}\s*\Z")
+# A longer heading is none; it would stand in front of every passage of its section.
+MAX_HEADING = 300
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _NOISE = re.compile(r"[*_`]{1,3}|<[^>]+>")
 _LIST_OR_QUOTE = re.compile(r" {0,3}(?:[-*+>]|\d+[.)])(?:\s|\Z)")
@@ -55,7 +57,7 @@ _LIST_OR_QUOTE = re.compile(r" {0,3}(?:[-*+>]|\d+[.)])(?:\s|\Z)")
 
 def heading_text(raw: str) -> str:
     """A heading as people read it: without links, emphasis, tags and attributes."""
-    return " ".join(_NOISE.sub("", _LINK.sub(r"\1", _ATTRIBUTES.sub("", raw))).split())
+    return " ".join(_NOISE.sub("", _LINK.sub(r"\1", _ATTRIBUTES.sub("", raw[:MAX_HEADING]))).split())
 
 
 def blocks(lines: list[str], syntax: Syntax, front_lines: int) -> list[Block]:

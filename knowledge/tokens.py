@@ -43,6 +43,9 @@ we were what when where which while who whom why will with would you your
 """
 _STOP = frozenset(_STOP_WORDS.split())
 _MAX_TERM = 64
+_MAX_IDENTIFIER = 256
+# Without a space for so long mecab takes time with the square of the length.
+_ENDLESS = re.compile(r"[가-힣]{200}")
 
 Morphemes = Callable[[str], Iterable[tuple[int, int, str, str]]]
 
@@ -147,6 +150,10 @@ class Analyzer:
             out.extend(match[0].casefold()[:_MAX_TERM] for match in _ACCENTED.finditer(text))
             plain = _ACCENTED.sub(" ", text)
         for match in _IDENTIFIER.finditer(plain):
+            if match.end() - match.start() > _MAX_IDENTIFIER:
+                # Data, not a name.
+                out.append(match[0][:_MAX_TERM].lower())
+                continue
             out.extend(_identifier(match[0]))
             latin.extend(_latin_sounds(match[0]))
         if not text.isascii():
@@ -156,7 +163,7 @@ class Analyzer:
                         out.extend(_bigrams(match[0]))
                         hangul.append(_PARTICLE.sub("", match[0]))
                 else:
-                    _morphemic(self._morphemes(text), out, hangul)
+                    _morphemic(self._morphemes(_ENDLESS.sub(r"\g<0> ", text)), out, hangul)
             for match in _OTHER.finditer(plain):
                 word = match[0].casefold()
                 out.extend(_bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],))

@@ -3,28 +3,33 @@ r"""Private key blocks (PEM, OpenSSH, PGP, PuTTY), also cut off or on one line w
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from knowledge.detectors._shape import Detector, Span
 
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[23]:")
 _END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]+")
-# What may stand in a block: base64, headers, escaped line ends. Where the end is missing the block stops at other text.
-_BODY = re.compile(r"(?:[ \t>|#*/\"'+]*(?:\\n|\\r)*[0-9A-Za-z+/=:,\\ .()@_-]{0,120}(?:\r?\n|\Z)){0,200}")
+# Where the end is missing: lines of base64, also written as `\\n` in one line.
+_CUT_OFF = re.compile(r"(?:\s|\\n){0,40}(?:[0-9A-Za-z+/=]{40,}(?:\s|\\n){1,40})*[0-9A-Za-z+/=]{40,}")
 _REACH = 20_000
+_KEY = re.compile(r"[0-9A-Za-z+/=]")
+_SHORTEST = 24
 
 
 def _find(text: str) -> Iterator[Span]:
+    ends = [match.span() for match in _END.finditer(text)]
+    starts = [start for start, _ in ends]
     for match in _BEGIN.finditer(text):
-        end = _END.search(text, match.end(), match.end() + _REACH)
-        if end is not None:
+        at = bisect_left(starts, match.end())
+        if at < len(ends) and starts[at] - match.end() <= _REACH:
             # A mention in prose ("between -----BEGIN PRIVATE KEY----- and -----END ...") holds no key.
-            if len(re.sub(r"[^0-9A-Za-z+/=]", "", text[match.end() : end.start()])) >= 24:
-                yield match.start(), end.end()
+            if len(_KEY.findall(text, match.end(), starts[at])) >= _SHORTEST:
+                yield match.start(), ends[at][1]
             continue
-        block = re.match(r"(?:\s|\\n)*(?:[0-9A-Za-z+/=]{40,}(?:\s|\\n)*)+", text[match.end() : match.end() + _REACH])
+        block = _CUT_OFF.match(text, match.end(), match.end() + _REACH)
         if block is not None:
-            yield match.start(), match.end() + block.end()
+            yield match.start(), block.end()
 
 
 DETECTOR = Detector("private_key", _find)
