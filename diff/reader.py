@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import threading
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -23,6 +24,8 @@ from nexus.store.drift_state import TransitionRow, add_transitions, put_state, s
 from nexus.store.pool import Connection, Database
 
 RUNS_PAGE = 50
+# Runs x kinds of readers whose counts are kept in memory.
+COUNTED_MAX = 256
 
 
 class StoredDrift:
@@ -32,6 +35,8 @@ class StoredDrift:
         self._database = database
         self._clock = clock
         self._runner = runner
+        self._counted: dict[tuple[str, int, frozenset[str], str], list[Count]] = {}
+        self._lock = threading.Lock()
 
     def report(self, wanted: FindingFilter) -> Report | None:
         """The newest run that fits, cut to the reader. BadQuestion names a filter that makes no sense."""
@@ -45,13 +50,26 @@ class StoredDrift:
             # A run of all environments stands in for one of a single environment, cut to its findings.
             filters["environment"] = wanted.environment or "" if run.environment == "" else ""
             found = page(connection, wanted.tenant, run.id, run.environment, seen, filters=filters, after=after, limit=wanted.limit + 1 if wanted.limit else 0)
-            numbers = [_count(row) for row in counts(connection, wanted.tenant, run.id, seen, filters["environment"])]
+            numbers = self._counts(connection, wanted.tenant, run, seen, filters["environment"])
         more = bool(wanted.limit) and len(found) > wanted.limit
         shown = found[: wanted.limit] if wanted.limit else found
         last = shown[-1].finding if more else None
         return Report(
             info(run), totals(numbers), metrics(numbers), tuple(item.finding for item in shown), _cursor(last.rank, last.fingerprint) if last is not None else None, run.body,
         )
+
+    def _counts(self, connection: Connection, tenant: str, run: RunRow, seen: frozenset[str], environment: str) -> list[Count]:
+        """Counts of a stored run never change (a run made again has another seq), so they are counted once for each kind of reader."""
+        key = (tenant, run.seq, seen, environment)
+        with self._lock:
+            known = self._counted.get(key)
+        if known is None:
+            known = [_count(row) for row in counts(connection, tenant, run.id, seen, environment)]
+            with self._lock:
+                if len(self._counted) >= COUNTED_MAX:
+                    self._counted.pop(next(iter(self._counted)))
+                self._counted[key] = known
+        return known
 
     def finding(self, wanted: FindingFilter, fingerprint: str) -> FindingHistory | None:
         """The finding with its life, in the newest run that shows it to the reader."""
