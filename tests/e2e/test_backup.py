@@ -6,11 +6,9 @@ import hashlib
 import json
 import subprocess
 import threading
-import zipfile
 from pathlib import Path
 
 import grpc
-import pytest
 from nexus_up import NEXUS, Up
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -101,57 +99,5 @@ def test_what_was_acknowledged_before_is_there_and_what_came_after_is_not(up: Up
         again = {edge["source"]["name"]: edge for edge in edges(elsewhere)}
         assert again["shop"]["calls"] == 250
         assert again["after"]["calls"] == 50
-        # The second backup, of an installation that was restored, restores as well; this time without a service.
-        assert elsewhere.stop() == 0
-        assert nexus("backup", str(tmp_path / "second.zip"), "--data", str(elsewhere.data)).returncode == 0
-        assert nexus("restore", str(tmp_path / "second.zip"), "--data", str(tmp_path / "third")).returncode == 0
     finally:
         elsewhere.stop()
-
-
-def test_what_is_in_the_way_or_no_backup_is_refused(tmp_path: Path) -> None:
-    taken = tmp_path / "taken"
-    taken.mkdir()
-    (taken / "mine.txt").write_text("keep")
-    file = tmp_path / "some.zip"
-    file.write_bytes(b"PK\x03\x04 no backup")
-    no_backup = nexus("restore", str(file), "--data", str(tmp_path / "new"))
-    assert no_backup.returncode == 1
-    assert "damaged or not a backup" in no_backup.stderr
-    assert not (tmp_path / "new").exists()
-    with zipfile.ZipFile(tmp_path / "good.zip", "w") as archive:
-        archive.writestr("manifest.json", json.dumps({"format": 1, "release": "9", "migrations": ["9999_from_the_future.sql"]}))
-        archive.writestr("database.dump", b"")
-    later = nexus("restore", str(tmp_path / "good.zip"), "--data", str(tmp_path / "new"))
-    assert later.returncode == 78
-    assert "9999_from_the_future" in later.stderr
-    nothing = nexus("backup", str(tmp_path / "b.zip"), "--data", str(tmp_path / "none"))
-    assert nothing.returncode == 78
-    assert not (tmp_path / "none").exists()
-
-
-@pytest.mark.parametrize("damage", ["cut", "flipped"])
-def test_a_failed_restore_leaves_nothing_behind(damage: str, tmp_path: Path) -> None:
-    taken = tmp_path / "taken"
-    taken.mkdir()
-    good = tmp_path / "good.zip"
-    with zipfile.ZipFile(good, "w") as archive:
-        archive.writestr("manifest.json", json.dumps({"format": 1, "release": "0", "migrations": []}))
-        archive.writestr("spans/w00-1/0000000000000000.seg", b"entry" * 1000)
-        archive.writestr("database.dump", b"not a dump at all")
-    (taken / "mine.txt").write_text("keep")
-    refused = nexus("restore", str(good), "--data", str(taken))
-    assert refused.returncode == 1
-    assert [path.name for path in taken.iterdir()] == ["mine.txt"]
-    raw = bytearray(good.read_bytes())
-    if damage == "cut":
-        raw = raw[: len(raw) // 2]
-    else:
-        raw[raw.find(b"entryentry") + 500] ^= 0xFF
-    good.write_bytes(raw)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    failed = nexus("restore", str(good), "--data", str(empty))
-    assert failed.returncode == 1, failed.stderr
-    assert "damaged or not a backup" in failed.stderr
-    assert list(empty.iterdir()) == []
