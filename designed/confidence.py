@@ -41,7 +41,7 @@ MEASURED: Final[dict[str, tuple[int, int]]] = {
     "prose_en.noun": (10, 10),
     "prose_en.part": (3, 3),
     "prose_en.passive": (7, 7),
-    "prose_en.pronoun": (3, 2),
+    "prose_en.pronoun": (2, 2),
     "prose_en.via": (2, 1),
     "prose_ko.active": (3, 3),
     "prose_ko.implicit": (2, 2),

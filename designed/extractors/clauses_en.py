@@ -161,7 +161,7 @@ def _subject(
     if position < clause:
         if clause == 0:
             form = items[index].form
-            return (OTHER if form == "base" and not passive else IMPLICIT), False
+            return (OTHER if form in ("base", "ing") and not passive else IMPLICIT), False
         if opened in ("comma", ",", "and", "or", "but", ";", ":", "then") and items[index].form != "s" and not passive:
             return main if main.how != "other" and items[index].form in ("ing", "ed") else OTHER, False
         return (main if main.how != "other" else IMPLICIT), False
