@@ -72,6 +72,7 @@ def settle(connection: Connection, working: WorkingSpans, retention: Retention, 
     count = observed_window.settle_windows(connection, now - retention.settle)
     observed_window.expire_rows(connection, now - retention.minutes, now - retention.hours, now - retention.days)
     if count:
+        observed_window.forget_edges(connection)
         open_since = {tenant: set(starts) for tenant, starts in observed_window.open_windows(connection).items()}
         linkable = {tenant: set(starts) for tenant, starts in observed_window.recent_windows(connection, now - retention.settle - retention.link_horizon).items()}
         working.compact(lambda spans: _still_needed(spans, open_since, linkable), open_since)

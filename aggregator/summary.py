@@ -64,13 +64,11 @@ def _take(row: dict[str, Any], kind: str, item: str, n: int, m: int) -> None:
         row["days"].add(int(item))
     elif kind == "hours":
         row["instance_hours"] += n
-    elif kind == PROBABILITY:
-        # Sorted by text, so that the floating sum is the same whatever came first.
-        # What was folded has no probability any more: as good as unknown.
-        if item != OTHER:
-            row["adjusted_calls"] = (row["adjusted_calls"] or 0.0) + n / float(item)
-            row["adjusted_errors"] = (row["adjusted_errors"] or 0.0) + m / float(item)
-            row["known"] += n
+    elif kind == PROBABILITY and item != OTHER:
+        # Sorted by text, so that the floating sum is the same whatever came first. What was folded has no probability any more.
+        row["adjusted_calls"] = (row["adjusted_calls"] or 0.0) + n / float(item)
+        row["adjusted_errors"] = (row["adjusted_errors"] or 0.0) + m / float(item)
+        row["known"] += n
 
 
 def _latency(row: dict[str, Any], name: str, line: dict[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,11 @@ def expire_rows(connection: Connection, minutes: datetime, hours: datetime, days
     )
 
 
+def forget_edges(connection: Connection) -> int:
+    """Forget edges without rows: virtual ones that gave way, and those past every retention. Returns how many."""
+    return connection.execute(_SQL["forget_edges"]).rowcount
+
+
 def window_counts(connection: Connection) -> tuple[int, int]:
     """Open and settled windows, over all tenants."""
     row = connection.execute(_SQL["window_counts"]).fetchone()

@@ -74,7 +74,9 @@ GROUP BY service, environment
 SELECT coalesce(sum(late), 0)::bigint, coalesce(sum(duplicates), 0)::bigint, coalesce(sum(rejected), 0)::bigint FROM observed_delivery
 
 -- name: edge_counts
-SELECT count(*) FILTER (WHERE relation <> 'SERVICE')::bigint, count(*) FILTER (WHERE relation = 'SERVICE')::bigint FROM observed_edge
+SELECT count(*) FILTER (WHERE e.relation <> 'SERVICE')::bigint, count(*) FILTER (WHERE e.relation = 'SERVICE')::bigint
+FROM observed_edge e
+WHERE EXISTS (SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain = 3 AND r.edge = e.id)
 
 -- name: find_edges
 SELECT e.id, e.rid, e.relation, e.source, e.source_env, e.target, e.target_kind, e.target_env, e.infrastructure

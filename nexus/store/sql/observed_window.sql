@@ -14,5 +14,8 @@ WHERE r.grain = %(grain)s AND r.start < %(before)s
       SELECT 1 FROM observed_window w WHERE w.tenant = r.tenant AND NOT w.settled AND w.start >= r.start AND w.start < r.start + %(size)s
   )
 
+-- name: forget_edges
+DELETE FROM observed_edge e WHERE NOT EXISTS (SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain = 3 AND r.edge = e.id)
+
 -- name: window_counts
 SELECT count(*) FILTER (WHERE NOT settled)::bigint, count(*) FILTER (WHERE settled)::bigint FROM observed_window
