@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import orjson
 from fastapi import APIRouter, Query, Response
 
 from api.context import Context, Json, Reader
-from api.render_designed import designed_edge_json
+from api.render_designed import claim_json, designed_edge_json
 from api.routes._observed import coverage_json, edge_json, instant, measures_json, window_of
 from nexus.errors import BadQuestion, NotFound
-from nexus.model.edge import Relation
-from nexus.model.principal import Principal
+from nexus.model.edge import DesignedEdge, Relation
 from nexus.ports.designed import DesignedFilter, DesignedReader
 from nexus.ports.observed import EdgeFilter, ObservedReader
 
@@ -47,7 +48,9 @@ def edges(
         following = page[limit - 1].rid if len(page) > limit else None
         found = [edge_json(edge) for edge in page[:limit]]
     if layer != "observed" and following is None:
-        found.extend(_designed(context, caller, environment, source, target, relation))
+        wanted_designed = DesignedFilter(caller.tenant, caller.clearance, tuple(caller.namespaces), source=source, target=target, relation=relation, environment=environment)
+        designed = context.services.get(DesignedReader).edges(wanted_designed)
+        found.extend(designed_edge_json(edge) for edge in (designed if namespace is None else _of_namespace(designed, namespace)))
     body = {
         "edges": found, "next": following, "window": {"from": instant(window.start), "to": instant(window.end)},
         "coverage": coverage_json(reader.coverage(caller.tenant, window)),
@@ -56,22 +59,34 @@ def edges(
     return Response(orjson.dumps(body), media_type="application/json")
 
 
-def _designed(context: Context, caller: Principal, environment: str | None, source: str, target: str, relation: str) -> list[Json]:
-    reader = context.services.get(DesignedReader)
-    wanted = DesignedFilter(caller.tenant, caller.clearance, tuple(caller.namespaces), source=source, target=target, relation=relation, environment=environment)
-    return [designed_edge_json(edge) for edge in reader.edges(wanted)]
+def _of_namespace(edges: Iterable[DesignedEdge], namespace: str) -> Iterator[DesignedEdge]:
+    """What documents of a namespace say, and all that is said about services of a namespace of that name."""
+    for edge in edges:
+        if any(node.name.startswith(f"{namespace}/") for node in (edge.source, edge.target)):
+            yield edge
+        elif kept := tuple(claim for claim in edge.claims if claim.namespace == namespace):
+            yield replace(edge, claims=kept)
 
 
 @ROUTER.get("/edges/{rid}")
 def edge(context: Context, caller: Reader, rid: str, start: From = None, end: To = None, step: Literal["", "1m", "1h", "1d"] = "") -> Json:
-    """One observed edge; with `step` also `series`, its measures by minute, hour or day."""
+    """One edge: an observed one with what documents say of it in `claims`, and with `step` its `series` by minute, hour or day; or a designed one."""
     window = window_of(start, end)
     reader = context.services.get(ObservedReader)
+    designed = context.services.get(DesignedReader)
+    visible = DesignedFilter(caller.tenant, caller.clearance, tuple(caller.namespaces))
     found = reader.edge(caller.tenant, rid, window)
     if found is None:
-        msg = f"no edge {rid} in that range"
-        raise NotFound(msg)
-    out = edge_json(found) | {"window": {"from": instant(window.start), "to": instant(window.end)}}
+        stated = designed.edges(replace(visible, rid=rid))
+        if not stated:
+            msg = f"no edge {rid} in that range"
+            raise NotFound(msg)
+        return designed_edge_json(stated[0])
+    relation = found.relation.value.removesuffix("_OBSERVED")
+    about = designed.edges(replace(visible, source=found.source.name, target=found.target.name, relation=relation))
+    out = edge_json(found) | {
+        "window": {"from": instant(window.start), "to": instant(window.end)}, "claims": [claim_json(claim) for edge in about for claim in edge.claims],
+    }
     if step:
         out["series"] = [{"start": instant(item["start"]), **measures_json(item["edge"])} for item in reader.series(caller.tenant, rid, window, step)]
     return out

@@ -24,6 +24,8 @@ class DesignedFilter:
     entity: str = ""
     relation: str = ""
     environment: str | None = None
+    # One edge.
+    rid: str = ""
 
 
 class DesignedReader(Protocol):

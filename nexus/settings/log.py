@@ -13,7 +13,7 @@ from nexus.settings.base import Duration, Section
 class LogSettings(Section):
     """Where acknowledged spans wait until they are rolled up."""
 
-    backend: str = Field("local", pattern="^(local|kafka)$", description="`local`: segments under the data folder; `kafka`: a topic.")
+    backend: Literal["local"] = Field("local", description="`local`: segments under the data folder. There is no other yet.")
     max_bytes: int = Field(
         16 * 1024**3, ge=1024 * 1024, description="Largest size of the local log; at the limit receivers refuse with a retry time until spans are rolled up."
     )

@@ -146,6 +146,7 @@ def list_claims(connection: Connection, wanted: DesignedFilter) -> Iterator[Clai
             {
                 "tenant": wanted.tenant, "class_rank": wanted.clearance.rank, "namespaces": list(wanted.namespaces), "source": wanted.source,
                 "target": wanted.target, "entity": wanted.entity, "relation": wanted.relation, "environment": wanted.environment,
+                "rid": wanted.rid,
             },
         )
 

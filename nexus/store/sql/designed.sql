@@ -68,6 +68,7 @@ WHERE tenant = %(tenant)s AND valid_to IS NULL AND class_rank <= %(class_rank)s
     AND (%(entity)s::text = '' OR source = %(entity)s OR target = %(entity)s)
     AND (%(relation)s::text = '' OR relation = %(relation)s)
     AND (%(environment)s::text IS NULL OR environment IN ('', %(environment)s))
+    AND (%(rid)s::text = '' OR edge_rid = %(rid)s)
 ORDER BY edge_rid, document_rid, first_line, rid
 
 -- name: claim_history
