@@ -10,6 +10,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,11 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def read(address: str, path: str) -> Any:
+    with urllib.request.urlopen(f"http://{address}{path}", timeout=30) as response:
+        return json.load(response)
 
 
 @pytest.mark.slow
@@ -36,17 +42,19 @@ def test_the_demo_shows_drift_and_an_answer_twice(tmp_path: Path) -> None:
     for line in second.stdout:
         if line.startswith("demo ready:"):
             break
-    with urllib.request.urlopen(f"http://{ports[0]}/diff", timeout=30) as response:
-        report = json.load(response)
+    report = read(ports[0], "/diff")
     verdicts = {(f["source"]["name"], f["target"]["name"]): (f["flag"], f["status"]) for f in report["findings"]}
     assert verdicts["checkout", "fx"] == ("confirmed", "confirmed")
     assert verdicts["payment", "fraud"][0] == "observed_only"
     assert verdicts["checkout", "loyalty"][0] == "doc_only"
     assert verdicts["checkout", "notification"] == ("conflict", "sync_vs_async")
-    with urllib.request.urlopen(f"http://{ports[0]}/edges?source=checkout&target=fx", timeout=30) as response:
-        (edge,) = json.load(response)["edges"]
+    (edge,) = read(ports[0], "/edges?source=checkout&target=fx")["edges"]
     assert edge["calls"] == edge["handled"] > 1000
     assert 0 < edge["errors"] < edge["calls"]
     assert "POST /checkout" in {cause["caller_operation"] for cause in edge["causes"]}
+    assert {claim["document"]["title"] for claim in read(ports[0], f"/edges/{edge['rid']}")["claims"]} >= {"Shop architecture", "체크아웃 설계"}
+    designed = read(ports[0], "/edges?layer=designed&namespace=default&source=checkout&target=fx")["edges"]
+    assert read(ports[0], f"/edges/{designed[0]['rid']}")["claims"] == designed[0]["claims"]
+    assert read(ports[0], "/edges?layer=designed&namespace=elsewhere")["edges"] == []
     second.send_signal(signal.SIGINT)
     assert second.wait(60) == 0
