@@ -58,7 +58,9 @@ def difference(after: Observed, before: Observed | None) -> Delta:
     own = _service_rows(services.join(mine, on=["tenant", "label", "env"]))
     named = edges.with_columns(relation=pl.col("relation").replace_strict(RELATIONS, return_dtype=pl.String))
     named = named.with_columns(rid=pl.Series([edge_rid(key) for key in named.select("relation", *EDGE[2:]).iter_rows()], dtype=pl.String))
-    samples = rows.samples.group_by(*SAMPLE_SCHEMA).agg(pl.col("sign").sum()).filter(pl.col("sign") != 0)
+    samples = rows.samples.with_columns(pl.col("sign").cast(pl.Int64))
+    if before is not None:
+        samples = samples.group_by(*SAMPLE_SCHEMA).agg(pl.col("sign").sum()).filter(pl.col("sign") != 0)
     totals = add_totals(rows.totals, own.totals).filter(pl.any_horizontal(pl.exclude("edge", "start") != 0))
     return Delta(named.select("edge", *EDGE_COLUMNS), Rows(totals, add_bags(rows.bags, own.bags), samples))
 

@@ -10,13 +10,24 @@ import polars as pl
 from aggregator import codec
 from aggregator.bounds import capped
 from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA, bounds, examples, merge_bounds, merge_examples
-from aggregator.rollup import INSTANCE, LATENCIES, ROW, SAMPLE_SCHEMA, Rows, add_bags, add_totals
+from aggregator.rollup import INSTANCE, LATENCIES, ROW, Rows, add_bags, add_totals
 from nexus.model.window import DAY_NS, HOUR_NS, MINUTE_NS
 
 # The coarsest is for questions about all that is kept: a few rows an edge, whatever the retention of days.
 ERA_NS: Final = 64 * DAY_NS
 ERA: Final = 3
 GRAINS: Final = {0: MINUTE_NS, 1: HOUR_NS, 2: DAY_NS, ERA: ERA_NS}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A delta at one grain: sums, the extremes of what came, and what is `gone` (samples)."""
+
+    totals: pl.DataFrame
+    bags: pl.DataFrame
+    bounds: pl.DataFrame
+    examples: pl.DataFrame
+    gone: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +38,20 @@ class Merged:
     dirty: pl.DataFrame
 
 
-def at_grain(rows: Rows, grain_ns: int) -> Rows:
-    """Minutes of a delta summed to a coarser grain."""
+def by_minute(rows: Rows) -> Change:
+    """The change that a delta is."""
+    came = rows.samples.filter(pl.col("sign") > 0)
+    return Change(rows.totals, rows.bags, bounds(came), examples(came), rows.samples.filter(pl.col("sign") < 0))
+
+
+def at_grain(minutes: Change, grain_ns: int) -> Change:
+    """Minutes of a change taken together to a coarser grain."""
     start = pl.col("start") - pl.col("start") % grain_ns
-    bags = rows.bags if grain_ns < ERA_NS else _by_day(rows.bags)
-    return Rows(add_totals(rows.totals.with_columns(start=start)), add_bags(bags.with_columns(start=start)), rows.samples.with_columns(start=start))
+    bags = minutes.bags if grain_ns < ERA_NS else _by_day(minutes.bags)
+    return Change(
+        add_totals(minutes.totals.with_columns(start=start)), add_bags(bags.with_columns(start=start)), merge_bounds(minutes.bounds.with_columns(start=start)),
+        merge_examples(minutes.examples.with_columns(start=start)), minutes.gone.with_columns(start=start),
+    )
 
 
 def _by_day(bags: pl.DataFrame) -> pl.DataFrame:
@@ -53,16 +73,14 @@ def hours_changed(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     return changed.select(*ROW, kind=pl.lit("hours"), item=pl.lit("all"), n="n", m=pl.lit(0, pl.Int64))
 
 
-def merge(stored: pl.DataFrame, change: Rows) -> Merged:
+def merge(stored: pl.DataFrame, change: Change) -> Merged:
     """Rows after the change. A row without facts is gone."""
     totals, bags, bound, example = codec.decode(stored)
     totals = add_totals(totals, change.totals).filter(pl.col("facts") > 0)
-    gone = change.samples.filter(pl.col("sign") < 0)
-    came = change.samples.filter(pl.col("sign") > 0)
     bags = add_bags(bags, capped(bags, change.bags))
-    bound = merge_bounds(pl.concat([bound, bounds(came).select(*ROW, *BOUNDS)]))
-    example = merge_examples(pl.concat([example, examples(came)]))
-    dirty = _dirty(gone, bound, example).join(totals.select(ROW), on=ROW, how="semi")
+    bound = merge_bounds(pl.concat([bound, change.bounds]))
+    example = merge_examples(pl.concat([example, change.examples]))
+    dirty = _dirty(change.gone, bound, example).join(totals.select(ROW), on=ROW, how="semi")
     return Merged(codec.encode(totals, bags.join(totals.select(ROW), on=ROW, how="semi"), bound, example.join(totals.select(ROW), on=ROW, how="semi")), dirty)
 
 
@@ -94,6 +112,3 @@ def from_finer(rows: pl.DataFrame, finer: pl.DataFrame, grain_ns: int) -> pl.Dat
 def _with(rows: pl.DataFrame, bound: pl.DataFrame, example: pl.DataFrame) -> pl.DataFrame:
     totals, bags, _, _ = codec.decode(rows)
     return codec.encode(totals, bags, bound.select(*ROW, *BOUNDS), example.select(*EXAMPLE_SCHEMA))
-
-
-__all__ = ["GRAINS", "SAMPLE_SCHEMA", "Merged", "at_grain", "from_finer", "merge", "remade"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Final
 
 import polars as pl
 
-from aggregator.merge import ERA, GRAINS, at_grain, from_finer, hours_changed, merge, remade
+from aggregator.merge import ERA, GRAINS, at_grain, by_minute, from_finer, hours_changed, merge, remade
 from aggregator.rollup import ROW, Rows, add_bags, row_keys
 from nexus.store import observed
 from nexus.store.pool import Connection
@@ -20,14 +21,16 @@ Standing = Callable[[pl.DataFrame], pl.DataFrame]
 def replace(connection: Connection, edges: pl.DataFrame, rows: Rows, standing: Standing) -> None:
     """Replace the rows that `rows` (a delta by minute) touches, at every grain. `edges`: `edge`, `tenant`."""
     tenants = edges.select("edge", "tenant")
-    coarse = {grain: at_grain(rows, size) if grain else rows for grain, size in GRAINS.items()}
-    touched = {grain: _keys(grain, row_keys(part), tenants) for grain, part in coarse.items()}
+    minutes = by_minute(rows)
+    coarse = {grain: at_grain(minutes, size) if grain else minutes for grain, size in GRAINS.items()}
+    keys = row_keys(rows)
+    touched = {grain: _keys(grain, keys.with_columns(start=pl.col("start") - pl.col("start") % size).unique(), tenants) for grain, size in GRAINS.items()}
     before = observed.existing_rows(connection, pl.concat(touched.values()))
     done: list[pl.DataFrame] = []
     hours = rows.bags.clear()
     for grain, part in coarse.items():
         mine = _unstored(before.filter(pl.col("grain") == grain))
-        merged = merge(mine, Rows(part.totals, add_bags(part.bags, hours), part.samples) if grain == ERA else part)
+        merged = merge(mine, dataclasses.replace(part, bags=add_bags(part.bags, hours)) if grain == ERA else part)
         if grain == ERA - 1:
             hours = hours_changed(mine, merged.rows)
         revised = merged.rows
