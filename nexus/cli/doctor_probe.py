@@ -9,7 +9,7 @@ import shutil
 import socket
 import ssl
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ from nexus.settings.load import variable
 from nexus.store.doctor import database_facts
 from nexus.wiring.process import beside_url
 
-TIMEOUT_S: Final = 5.0
+TIMEOUT_S: Final = 3.0
 # Candidates for lost span kinds that are looked up one by one.
 LOOKED_UP: Final = 50
 HEALTH: Final = "/grpc.health.v1.Health/Check"
@@ -99,13 +99,16 @@ def _disk(settings: Settings) -> list[Finding]:
 
 
 def _ports(settings: Settings, around: Around) -> list[Finding]:
-    rows: tuple[tuple[tuple[str, str], str, Callable[[str], bool], str], ...] = (
-        (("http", "address"), settings.http.address, lambda _: around.ready, "the API"),
-        (("otlp", "grpc"), settings.otlp.grpc, lambda a: _grpc(a, tls=settings.otlp.tls_cert is not None), "OTLP/gRPC"),
-        (("otlp", "http"), settings.otlp.http, lambda a: _otlp_http(a, tls=settings.otlp.tls_cert is not None), "OTLP/HTTP"),
+    tls = settings.otlp.tls_cert is not None
+    grpc = _grpc(settings.otlp.grpc, tls=tls)
+    # A collector answers OTLP/HTTP as Nexus does, but has no health service: whose port it is, the other port tells.
+    http = (grpc or around.held) and _otlp_http(settings.otlp.http, tls=tls)
+    rows = (
+        (("http", "address"), settings.http.address, around.ready, "the API"), (("otlp", "grpc"), settings.otlp.grpc, grpc, "OTLP/gRPC"),
+        (("otlp", "http"), settings.otlp.http, http, "OTLP/HTTP"),
     )
     # Roles may run on other machines: only `up`, which holds the data folder, has them all.
-    return [checks.port(variable(path), address, answers=answers(address), free=_not_free(address), expected=around.held, role=role) for path, address, answers, role in rows]
+    return [checks.port(variable(path), address, answers=answers, free=_not_free(address), expected=around.held, role=role) for path, address, answers, role in rows]
 
 
 def _not_free(address: str) -> str:
@@ -126,10 +129,10 @@ def _reachable(address: str) -> tuple[str, int]:
 
 
 def _grpc(address: str, *, tls: bool) -> bool:
-    """Whether the standard health service says SERVING; with TLS, whether something listens."""
+    """Whether the standard health service says SERVING; with TLS, whether something there speaks it."""
     host, number = _reachable(address)
-    if tls or number == 0:
-        return _connects(host, number)
+    if tls:
+        return _handshakes(host, number)
     import grpc
     from grpc_health.v1 import health_pb2
 
@@ -142,22 +145,27 @@ def _grpc(address: str, *, tls: bool) -> bool:
 
 
 def _otlp_http(address: str, *, tls: bool) -> bool:
-    """Whether it answers like OTLP/HTTP: 405 to a GET. With TLS, whether something listens."""
+    """Whether it answers like OTLP/HTTP: 405 to a GET. With TLS, whether something there speaks it."""
     host, number = _reachable(address)
-    if tls or number == 0:
-        return _connects(host, number)
+    if tls:
+        return _handshakes(host, number)
     try:
         return httpx.get(f"http://{f'[{host}]' if ':' in host else host}:{number}/v1/traces", timeout=TIMEOUT_S).status_code == 405
     except httpx.HTTPError:
         return False
 
 
-def _connects(host: str, number: int) -> bool:
+def _handshakes(host: str, number: int) -> bool:
+    """Whether TLS is spoken there, whoever's certificate it is: only this machine's own port is asked."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["h2", "http/1.1"])
     try:
-        socket.create_connection((host, number), TIMEOUT_S).close()
+        with socket.create_connection((host, number), TIMEOUT_S) as plain, context.wrap_socket(plain):
+            return True
     except OSError:
         return False
-    return True
 
 
 def _database(settings: Settings, around: Around) -> list[Finding]:
