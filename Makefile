@@ -52,7 +52,7 @@ bench-designed: $(STAMP) ## Documents to designed edges, first and second run
 	$(BIN)/python bench/designed_speed.py
 
 bench-diff: $(STAMP) ## Fifty thousand designed against fifty thousand observed edges
-	$(BIN)/python bench/diff_speed.py
+	$(BIN)/python bench/diff_speed.py --embedded .nexus-bench
 
 bench-search: $(STAMP) ## Search and ingest
 	$(BIN)/python bench/search_speed.py
@@ -60,7 +60,7 @@ bench-search: $(STAMP) ## Search and ingest
 bench-pages: $(STAMP) ## When the pages can be used (needs chromium and a running `make demo`)
 	$(BIN)/python bench/pages.py --url http://$(HTTP)
 
-.PHONY: eval-designed eval-drift eval-search eval-answers eval-scanner
+.PHONY: eval-designed eval-drift eval-search eval-answers eval-scanner eval-evidence
 eval-designed: $(STAMP) ## Precision and recall of claims on labelled documents (SHARED_DIR)
 	$(BIN)/python bench/eval_designed.py
 
@@ -75,6 +75,9 @@ eval-answers: $(STAMP) ## False claims caught, true claims wrongly flagged, abst
 
 eval-scanner: $(STAMP) ## Precision and recall of the secret scanner
 	$(BIN)/python bench/eval_scanner.py
+
+eval-evidence: $(STAMP) ## What section fill, corrections and pairs add, and when evidence is called weak
+	$(BIN)/python bench/eval_evidence.py
 
 ##@ For contributors
 .PHONY: check lint types layers lock docs clean

@@ -16,7 +16,8 @@ Sample = tuple[str, str, dict[str, str], float]
 
 def _metrics() -> dict[str, Counter | Gauge | Histogram]:
     found = (item for item in vars(telemetry).values() if isinstance(item, Counter | Gauge | Histogram))
-    return {metric.describe()[0].name: metric for metric in found if metric.describe()[0].name.startswith(PREFIX)}
+    named = ((next(iter(metric.describe())).name, metric) for metric in found)
+    return {name: metric for name, metric in named if name.startswith(PREFIX)}
 
 
 def snapshot() -> list[Sample]:
