@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import structlog
 
+from nexus import telemetry
 from nexus.errors import InvariantBroken
 from nexus.ports.role import Role
 
@@ -34,16 +35,19 @@ async def supervise(roles: Sequence[Role], on_ready: Callable[[], None]) -> None
         for role in roles:
             started.append(role)
             await role.start()
+        telemetry.READY.set(1)
         on_ready()
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_run(role, stopping), name=role.name) for role in roles]
             await stopping.wait()
+            telemetry.READY.set(0)
             for role in reversed(started):
                 await _stop(role)
             started.clear()
             for task in tasks:
                 task.cancel()
     finally:
+        telemetry.READY.set(0)
         for role in reversed(started):
             await _stop(role)
 
