@@ -154,17 +154,20 @@ def run(count, args, seed):
         writer, reader = LocalSpanLogWriter(Path(folder) / "log", Clock()), LocalSpanLogReader(Path(folder) / "log", Clock())
         engine = Engine(reader, database, WorkingSpans(Path(folder) / "working"), Rules(infrastructure=Infrastructure(INFRASTRUCTURE_RPC, INFRASTRUCTURE_PATHS)), Clock())
         began, used = time.monotonic(), cpu()
-        step = max(1, args.batch // (TRACES * len(SHAPE)))
-        taken = 0.0
-        for at in range(0, len(sent), step):
+        taken, waiting = 0.0, 0
+        for part in range(0, len(sent), 64):
             one = time.monotonic()
-            for part in range(at, min(at + step, len(sent)), 64):
-                group = sent[part : min(part + 64, at + step)]
-                done = decode_batch(group, ["default"] * len(group))
-                writer.append(done.spans, "otlp", done.rejections)
+            group = sent[part : part + 64]
+            done = decode_batch(group, ["default"] * len(group))
+            writer.append(done.spans, "otlp", done.rejections)
+            waiting += done.spans.height
             taken += time.monotonic() - one
-            while engine.batch(args.batch).spans:
-                pass
+            # Under load the log holds a full batch by the time the last one is done.
+            if waiting >= args.batch:
+                engine.batch(args.batch)
+                waiting = 0
+        while engine.batch(args.batch).spans:
+            pass
         wall, used = time.monotonic() - began, cpu() - used
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         writer.close()
