@@ -194,9 +194,9 @@ def _certificates(settings: Settings) -> list[Finding]:
                 out.append(checks.certificate(variable((*path, "tls_key")), str(key), unusable=f"{name} is missing", until=None, since=None, now=now))
             continue
         out.append(_certificate(name, certificate, now, _pair_fault(certificate, key)))
-    for path, authority in ((("otlp", "tls_client_ca"), settings.otlp.tls_client_ca), (("source_tempo", "tls_ca"), settings.source_tempo.tls_ca)):
+    for place, authority in ((("otlp", "tls_client_ca"), settings.otlp.tls_client_ca), (("source_tempo", "tls_ca"), settings.source_tempo.tls_ca)):
         if authority is not None:
-            out.append(_certificate(variable(path), authority, now, ""))
+            out.append(_certificate(variable(place), authority, now, ""))
     return out
 
 
