@@ -26,9 +26,9 @@ from nexus.model.span import empty_spans
 from nexus.model.window import TimeRange
 from nexus.ports.observed import EdgeFilter
 from nexus.ports.span_log import LoggedRejection
+from nexus.settings.aggregate import INFRASTRUCTURE_PATHS, INFRASTRUCTURE_RPC
 from nexus.store import observed_read
 from nexus.store.observed_read import EdgeQuery
-from nexus.settings.aggregate import INFRASTRUCTURE_PATHS, INFRASTRUCTURE_RPC
 
 ROOT = Path(__file__).parents[1] / "cases"
 sys.path.insert(0, str(ROOT))
