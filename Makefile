@@ -21,7 +21,7 @@ demo: $(STAMP) ## Start everything, feed it documents and traces, show the drift
 	@exec $(BIN)/python examples/demo/run.py --http $(HTTP) --otlp-grpc $(OTLP_GRPC) --otlp-http $(OTLP_HTTP)
 
 test: $(STAMP) ## Run the whole test suite, with everything that it needs
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest
 
 install: $(STAMP) ## Make .venv with the command .venv/bin/nexus
 
