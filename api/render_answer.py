@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
-from api.render_designed import designed_edge_json
-from nexus.model.edge import DesignedEdge, Latency, ObservedEdge
+from nexus.model.edge import DesignedEdge
 from nexus.model.entity import Entity
 from nexus.model.finding import Finding
-from nexus.model.service import Node
+from nexus.model.render import designed_edge_json, instant, node_json, observed_edge_json
 from nexus.ports.answers import Answer, EdgeEvidence, Graph, Packet, PassageEvidence, PathResult, Route
 
 Json = dict[str, Any]
-
-
-def moment(at: datetime | None) -> str | None:
-    """RFC 3339, UTC, milliseconds."""
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z") if at else None
-
-
-def node_json(node: Node) -> Json:
-    """One end of an edge."""
-    return {"name": node.name, "kind": node.kind.value, "environment": node.environment}
 
 
 def entity_json(entity: Entity) -> Json:
@@ -44,30 +32,6 @@ def passage_json(item: PassageEvidence) -> Json:
     }
 
 
-def _latency(found: Latency | None) -> Json:
-    if found is None:
-        return {}
-    return {"count": found.count, "sum": found.sum, "min": found.min, "p50": found.p50, "p90": found.p90, "p95": found.p95, "p99": found.p99, "max": found.max}
-
-
-def observed_edge_json(edge: ObservedEdge) -> Json:
-    """Shaped as `GET /edges`."""
-    query = edge.trace_query
-    return {
-        "rid": edge.rid, "layer": "observed", "relation": edge.relation.value, "environment": edge.source.environment, "source": node_json(edge.source), "target": node_json(edge.target),
-        "infrastructure": edge.infrastructure, "self": edge.is_self, "protocols": edge.protocols, "via": edge.via, "basis": edge.basis, "calls": edge.calls, "handled": edge.handled,
-        "messages": edge.messages, "retries": edge.retries, "errors": edge.errors, "client_errors": edge.client_errors, "server_errors": edge.server_errors,
-        "cancelled": edge.cancelled, "observed": edge.observed, "adjusted_calls": edge.adjusted_calls, "adjusted_errors": edge.adjusted_errors,
-        "sampling_known": edge.sampling_known, "clock_suspect": edge.clock_suspect, "queue_unmeasured": edge.queue_unmeasured, "client_latency_ms": _latency(edge.client_latency),
-        "server_latency_ms": _latency(edge.server_latency), "queue_ms": _latency(edge.queue), "first_seen": moment(edge.first_seen), "last_seen": moment(edge.last_seen),
-        "active_days": edge.active_days, "support": {"instances": edge.support.instances, "instance_hours": edge.support.instance_hours},
-        "source_versions": list(edge.source_versions), "target_versions": list(edge.target_versions), "aliases": list(edge.aliases), "addresses": list(edge.addresses),
-        "causes": [{"caller_operation": c.caller_operation, "callee_operation": c.callee_operation, "calls": c.calls} for c in edge.causes],
-        "exemplars": [{"outcome": x.outcome, "trace_id": x.trace_id, "span_id": x.span_id, "duration_ms": x.duration_ms} for x in edge.exemplars],
-        "trace_query": {"backend": query.backend, "query": query.query, "start": moment(query.start), "end": moment(query.end), "url": query.url} if query else None,
-    }
-
-
 def edge_json(item: EdgeEvidence) -> Json:
     """An edge with its marker and the fingerprints of the findings on it."""
     body = designed_edge_json(item.edge) if isinstance(item.edge, DesignedEdge) else observed_edge_json(item.edge)
@@ -81,7 +45,7 @@ def finding_json(finding: Finding) -> Json:
     return {
         "fingerprint": finding.fingerprint, "flag": finding.flag.value, "status": finding.status, "reason": finding.reason, "relation": finding.relation,
         "source": node_json(finding.source), "target": node_json(finding.target), "environment": finding.environment, "severity": finding.severity.value, "rank": finding.rank,
-        "state": finding.state.value, "first_detected": moment(finding.first_detected), "summary": finding.summary, "undecided": finding.undecided,
+        "state": finding.state.value, "first_detected": instant(finding.first_detected), "summary": finding.summary, "undecided": finding.undecided,
         "exposure": {
             "opportunities": exposure.opportunities, "covered_days": exposure.covered_days, "detection": exposure.detection, "rate_upper": exposure.rate_upper,
             "active_day_upper": exposure.active_day_upper,
@@ -112,7 +76,7 @@ def packet_json(packet: Packet) -> Json:
             "kind": packet.kind.value, "language": packet.language, "subjects": [entity_json(e) for e in packet.subjects],
             "ambiguous": [{"name": name, "candidates": [entity_json(e) for e in found]} for name, found in packet.ambiguous],
             "unknown": [{"name": name, "similar": list(near)} for name, near in packet.unknown],
-            "from": moment(packet.window.start), "to": moment(packet.window.end), "user_facts": list(packet.user_facts),
+            "from": instant(packet.window.start), "to": instant(packet.window.end), "user_facts": list(packet.user_facts),
         },
         "evidence": {"passages": passages, "edges": edges, "findings": [finding_json(f) for f in packet.findings]},
         "document_debt": [{"kind": d.kind, "document": d.document, "title": d.title, "detail": d.detail} for d in packet.debt],
@@ -121,7 +85,7 @@ def packet_json(packet: Packet) -> Json:
             {"name": v.name, "value": v.value, "rule": v.rule, "path": v.path, "line": v.line, "language": v.language, "passage": v.passage or None, "claimed": v.claimed or None}
             for v in packet.values
         ],
-        "changes": [{"kind": c.kind, "edge": c.rid, "before": c.before, "after": c.after, "at": moment(c.at)} for c in packet.changes],
+        "changes": [{"kind": c.kind, "edge": c.rid, "before": c.before, "after": c.after, "at": instant(c.at)} for c in packet.changes],
         "affected": [{"name": name, "distance": distance, "asynchronous": later} for name, distance, later in packet.affected],
         "searched": list(packet.searched), "gaps": list(packet.gaps), "degraded": list(packet.degraded),
     }

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from diff.lifecycle import Change
-from diff.reports._json import finding_json, timestamp
+from diff.reports._json import finding_json
 from nexus.model.finding import Finding
+from nexus.model.render import instant
 
 TYPE = "com.khala.nexus.drift.finding"
 SIGNATURE_HEADER = "Nexus-Signature"
@@ -20,7 +21,7 @@ def event(change: Change, finding: Finding, *, run: str, tenant: str, environmen
     identity = hashlib.sha256(f"{tenant}:{environment}:{run}:{change.fingerprint}:{change.after.value}".encode()).hexdigest()[:32]
     return {
         "specversion": "1.0", "id": identity, "source": f"/diff/{tenant}" + (f"/{environment}" if environment else ""), "type": f"{TYPE}.{change.after.value}",
-        "subject": change.fingerprint, "time": timestamp(at), "datacontenttype": "application/json",
+        "subject": change.fingerprint, "time": instant(at), "datacontenttype": "application/json",
         "data": {
             "fingerprint": change.fingerprint,
             "from": change.before.value if change.before else None, "to": change.after.value, "note": change.note, "run": run, "finding": finding_json(finding),

@@ -1,21 +1,11 @@
-"""Observed values as JSON (api.md, "Observed side")."""
+"""Time parameters of the observed side."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 from nexus.errors import BadQuestion
-from nexus.model.edge import Latency, ObservedEdge
-from nexus.model.service import Coverage, Node
 from nexus.model.window import TimeRange
-
-BASES = ("paired", "inferred", "client_only", "server_only", "boundary", "linked")
-
-
-def instant(at: datetime | None) -> str | None:
-    """RFC 3339, UTC, milliseconds."""
-    return None if at is None else at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def time_of(value: str | None, field: str) -> datetime | None:
@@ -37,53 +27,3 @@ def window_of(start: str | None, end: str | None) -> TimeRange:
         msg = "from: must be before to"
         raise BadQuestion(msg)
     return window
-
-
-def latency_json(found: Latency | None) -> dict[str, Any]:
-    """A latency, `{}` for none."""
-    if found is None:
-        return {}
-    return {name: getattr(found, name) for name in ("count", "sum", "min", "p50", "p90", "p95", "p99", "max")}
-
-
-def node_json(node: Node) -> dict[str, str]:
-    """An end of an edge."""
-    return {"name": node.name, "kind": node.kind.value, "environment": node.environment}
-
-
-def measures_json(edge: ObservedEdge) -> dict[str, Any]:
-    """Measures of an edge over one range."""
-    return {
-        "protocols": edge.protocols, "via": edge.via, "basis": dict.fromkeys(BASES, 0) | edge.basis, "calls": edge.calls, "handled": edge.handled,
-        "messages": edge.messages, "retries": edge.retries, "errors": edge.errors, "client_errors": edge.client_errors, "server_errors": edge.server_errors,
-        "cancelled": edge.cancelled, "observed": edge.observed, "adjusted_calls": edge.adjusted_calls, "adjusted_errors": edge.adjusted_errors,
-        "sampling_known": edge.sampling_known, "clock_suspect": edge.clock_suspect, "queue_unmeasured": edge.queue_unmeasured, "aliases": list(edge.aliases),
-        "addresses": list(edge.addresses), "client_latency_ms": latency_json(edge.client_latency), "server_latency_ms": latency_json(edge.server_latency),
-        "queue_ms": latency_json(edge.queue), "first_seen": instant(edge.first_seen), "last_seen": instant(edge.last_seen), "active_days": edge.active_days,
-        "support": {"instances": edge.support.instances, "instance_hours": edge.support.instance_hours}, "source_versions": list(edge.source_versions),
-        "target_versions": list(edge.target_versions),
-        "causes": [{"caller_operation": c.caller_operation, "callee_operation": c.callee_operation, "calls": c.calls} for c in edge.causes],
-        "exemplars": [{"outcome": e.outcome, "trace_id": e.trace_id, "span_id": e.span_id, "duration_ms": e.duration_ms} for e in edge.exemplars],
-    }
-
-
-def edge_json(edge: ObservedEdge) -> dict[str, Any]:
-    """A whole observed edge."""
-    query = edge.trace_query
-    return {
-        "rid": edge.rid, "layer": "observed", "relation": edge.relation.value, "environment": edge.source.environment, "source": node_json(edge.source),
-        "target": node_json(edge.target), "infrastructure": edge.infrastructure, "self": edge.is_self, **measures_json(edge),
-        "trace_query": None if query is None else {
-            "backend": query.backend, "query": query.query, "start": instant(query.start), "end": instant(query.end), "url": query.url,
-        },
-    }
-
-
-def coverage_json(found: Coverage) -> dict[str, Any]:
-    """Coverage of a window."""
-    return {
-        "complete": found.complete, "sampling_policy": found.sampling_policy,
-        "gaps": [
-            {"source": g.source, "from": instant(g.start), "to": instant(g.end), "state": g.state.value, "reason": g.reason, "probability": g.probability} for g in found.gaps
-        ],
-    }

@@ -9,10 +9,11 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.context import Context, Manager, Reader, principal
-from diff.reports._json import finding_json, run_json, timestamp
+from diff.reports._json import finding_json, run_json
 from diff.reports.json import as_json
 from nexus.errors import BadQuestion, Forbidden, NotFound
 from nexus.model.principal import Capability, Principal
+from nexus.model.render import instant
 from nexus.ports.drift import DriftControl, DriftReader, DriftRecords, FindingFilter, FindingHistory, RunRecord
 
 ROUTER = APIRouter(tags=["drift"])
@@ -132,6 +133,6 @@ def _record(record: RunRecord) -> dict[str, Any]:
 
 def _history(found: FindingHistory) -> dict[str, Any]:
     return {
-        **finding_json(found.finding), "run": run_json(found.run), "history": [{**t, "at": timestamp(t["at"])} for t in found.transitions],
-        "decision": {"reason": found.reason, "owner": found.owner, "expires_at": timestamp(found.expires_at)} if found.reason or found.owner else None,
+        **finding_json(found.finding), "run": run_json(found.run), "history": [{**t, "at": instant(t["at"])} for t in found.transitions],
+        "decision": {"reason": found.reason, "owner": found.owner, "expires_at": instant(found.expires_at)} if found.reason or found.owner else None,
     }

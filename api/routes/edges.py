@@ -10,10 +10,10 @@ import orjson
 from fastapi import APIRouter, Query, Response
 
 from api.context import Context, Json, Reader
-from api.render_designed import claim_json, designed_edge_json
-from api.routes._observed import coverage_json, edge_json, instant, measures_json, window_of
+from api.routes._observed import window_of
 from nexus.errors import BadQuestion, NotFound
 from nexus.model.edge import DesignedEdge, Relation
+from nexus.model.render import claim_json, coverage_json, designed_edge_json, instant, measures_json, observed_edge_json
 from nexus.ports.designed import DesignedFilter, DesignedReader
 from nexus.ports.observed import EdgeFilter, ObservedReader
 
@@ -46,7 +46,7 @@ def edges(
         )
         page = reader.edges(wanted)
         following = page[limit - 1].rid if len(page) > limit else None
-        found = [edge_json(edge) for edge in page[:limit]]
+        found = [observed_edge_json(edge) for edge in page[:limit]]
     if layer != "observed" and following is None:
         wanted_designed = DesignedFilter(caller.tenant, caller.clearance, tuple(caller.namespaces), source=source, target=target, relation=relation, environment=environment)
         designed = context.services.get(DesignedReader).edges(wanted_designed)
@@ -84,7 +84,7 @@ def edge(context: Context, caller: Reader, rid: str, start: From = None, end: To
         return designed_edge_json(stated[0])
     relation = found.relation.value.removesuffix("_OBSERVED")
     about = designed.edges(replace(visible, source=found.source.name, target=found.target.name, relation=relation))
-    out = edge_json(found) | {
+    out = observed_edge_json(found) | {
         "window": {"from": instant(window.start), "to": instant(window.end)}, "claims": [claim_json(claim) for edge in about for claim in edge.claims],
     }
     if step:

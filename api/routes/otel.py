@@ -9,8 +9,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 from api.context import Context, Ingester, Json
-from api.routes._observed import instant
 from api.routes._sources import source_json
+from nexus.model.render import instant
 from nexus.ports.coverage import CoverageReader
 from nexus.ports.observed import AggregateControl
 

@@ -7,7 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.context import Context, Json, Reader
-from api.routes._observed import coverage_json, instant, window_of
+from api.routes._observed import window_of
+from nexus.model.render import coverage_json, instant
 from nexus.ports.observed import ObservedReader
 
 ROUTER = APIRouter(tags=["observed"])

@@ -7,8 +7,8 @@ import io
 from typing import Final
 
 from diff.report import Format
-from diff.reports._json import timestamp
 from diff.reports._words import places
+from nexus.model.render import instant
 from nexus.ports.drift import Report
 
 COLUMNS = (
@@ -34,9 +34,9 @@ def render(report: Report) -> str:
         row = (
             f.fingerprint, f.flag.value, f.status, f.reason, f.severity.value, f.state.value, str(f.undecided).lower(), f.rank, f.relation, f.source.name, f.source.kind.value, f.target.name,
             f.target.kind.value, f.environment, f.via.protocol, f.via.operation, f.via.channel, f.summary, f.what_would_change_this, " ".join(places(f)),
-            e.calls if e else "", e.messages if e else "", e.errors if e else "", timestamp(e.first_seen) if e else "", timestamp(e.last_seen) if e else "",
+            e.calls if e else "", e.messages if e else "", e.errors if e else "", instant(e.first_seen) if e else "", instant(e.last_seen) if e else "",
             x.opportunities if x else "", x.covered_days if x else "", x.detection if x else "", x.rate_upper if x else "", x.active_day_upper if x else "",
-                timestamp(f.first_detected) or "",
+                instant(f.first_detected) or "",
         )
         writer.writerow([cell(value) for value in row])
     return out.getvalue()

@@ -10,9 +10,9 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from diff.report import Format
-from diff.reports._json import timestamp
 from diff.reports._words import clean, edge, places
 from nexus.model.finding import Finding, Flag, Severity, State
+from nexus.model.render import instant
 from nexus.ports.drift import Report
 
 
@@ -22,7 +22,7 @@ def render(report: Report) -> str:
     numbers = {"tests": 0, "failures": 0, "skipped": 0}
     for flag in Flag:
         found = [f for f in report.findings if f.flag is flag]
-        suite = SubElement(root, "testsuite", name=flag.value, timestamp=(timestamp(report.run.generated_at) or "").removesuffix("Z").split(".")[0])
+        suite = SubElement(root, "testsuite", name=flag.value, timestamp=(instant(report.run.generated_at) or "").removesuffix("Z").split(".")[0])
         counted = {"tests": len(found), "failures": 0, "skipped": 0}
         for finding in found:
             case = SubElement(suite, "testcase", classname=f"drift.{flag.value}.{finding.status}", name=clean(edge(finding) + _via(finding)))

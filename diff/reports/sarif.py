@@ -12,9 +12,10 @@ from urllib.parse import quote
 
 from diff.compare import kinds
 from diff.report import Format
-from diff.reports._json import exposure_json, timestamp
+from diff.reports._json import exposure_json
 from nexus.model.claim import Claim
 from nexus.model.finding import Finding, Flag, Severity, State
+from nexus.model.render import instant
 from nexus.ports.drift import Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -31,12 +32,12 @@ def render(report: Report) -> str:
         "runs": [{
             "tool": {"driver": {"name": "nexus diff", "informationUri": "https://github.com/khala-nexus/khala-nexus", "semanticVersion": "0.1.0", "rules": [_rule(name) for name in rules]}},
             "automationDetails": {"id": f"nexus-diff/{run.environment or 'all'}/{run.id}"},
-            "invocations": [{"executionSuccessful": True, "endTimeUtc": timestamp(run.generated_at)}],
+            "invocations": [{"executionSuccessful": True, "endTimeUtc": instant(run.generated_at)}],
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": {"DOCUMENTS": {"description": {"text": "The root of the ingested documents."}}},
             "results": results,
             "properties": {
-                "window": {"from": timestamp(run.window_from), "to": timestamp(run.window_to)}, "documentRevision": run.document_revision, "configHash": run.config_hash,
+                "window": {"from": instant(run.window_from), "to": instant(run.window_to)}, "documentRevision": run.document_revision, "configHash": run.config_hash,
                 "totals": report.totals, "metrics": report.metrics,
             },
         }],
@@ -111,7 +112,7 @@ def _observed(finding: Finding) -> dict[str, Any] | None:
     if e is None:
         return None
     return {
-        "calls": e.calls, "messages": e.messages, "errors": e.errors, "firstSeen": timestamp(e.first_seen), "lastSeen": timestamp(e.last_seen), "traces": [x.trace_id for x in e.exemplars],
+        "calls": e.calls, "messages": e.messages, "errors": e.errors, "firstSeen": instant(e.first_seen), "lastSeen": instant(e.last_seen), "traces": [x.trace_id for x in e.exemplars],
         "query": e.trace_query.query if e.trace_query is not None else None,
     }
 
