@@ -14,7 +14,7 @@ from itertools import pairwise
 from answer.graph import stands
 from answer.language import sentences, squash
 from answer.quantities import Quantity, dates, quantities
-from nexus.model.edge import DesignedEdge, Latency, ObservedEdge, Relation
+from nexus.model.edge import Cause, DesignedEdge, Latency, ObservedEdge, Relation
 from nexus.model.finding import Finding, Flag
 from nexus.model.registry import Registry
 from nexus.ports.answers import Change, EdgeEvidence, Packet, PassageEvidence
@@ -94,6 +94,12 @@ def shown(name: str) -> str:
     return "".join(c if c.isprintable() else " " for c in name).replace("[", "(").replace("]", ")")
 
 
+def cause(pair: Cause, edge: ObservedEdge) -> str:
+    """The operations of a cause in words, as far as there are any: publishing has no callee's."""
+    caller = f"{shown(pair.caller_operation)} of {shown(edge.source.name)}" if pair.caller_operation else shown(edge.source.name)
+    return f"{caller} triggers {shown(pair.callee_operation)} on {shown(edge.target.name)}" if pair.callee_operation else caller
+
+
 def describe(item: EdgeEvidence, changes: tuple[Change, ...] = ()) -> list[str]:
     """An edge in lines, English: identity, counts, latencies, times, causes, claims, findings, changes of it."""
     edge = item.edge
@@ -131,7 +137,7 @@ def _observed(edge: ObservedEdge, head: str) -> list[str]:
         lines.append(f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {edge.active_days} days")
     if edge.support.instances:
         lines.append(f"seen from {edge.support.instances} instances")
-    lines += [f"cause: {shown(c.caller_operation)} of {shown(edge.source.name)} triggers {shown(c.callee_operation)} on {shown(edge.target.name)}: {c.calls} {unit}" for c in edge.causes]
+    lines += [f"cause: {cause(c, edge)}: {c.calls} {unit}" for c in edge.causes]
     if edge.source_versions or edge.target_versions:
         lines.append(f"versions {', '.join(edge.source_versions)} / {', '.join(edge.target_versions)}")
     lines += [f"exemplar {x.outcome} trace {x.trace_id}" + (f" {ms(x.duration_ms)} ms" if x.duration_ms is not None else "") for x in edge.exemplars]

@@ -61,6 +61,9 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
     source.window = window
     result = _search(request, rewritten, ports.retriever)
     found = _edges(question, source, now) if request.include_graph and rewritten.source != "documents" else _Found([])
+    if not found.edges and question.kind not in {K.DOCUMENT, K.CHANGED} and not (question.named or question.ambiguous or question.unknown):
+        # A question about the graph that names nothing there: documents may still speak of it.
+        question = replace(question, kind=K.DOCUMENT)
     findings = source.findings(found.about or ()) if found.about is None or found.about else []
     edges = _evidence(found, source, findings)
     hits = relevant(result, question, source.registry) if rewritten.source != "traces" else ()

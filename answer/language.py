@@ -35,6 +35,12 @@ STOP = frozenset(
 ) | frozenset("것 수 등 및 그 이 저 때 더 또 왜 무엇 무슨 어떤 어느 누가 어디 언제 어떻게 얼마 얼마나 있다 없다 있는 없는 있 없 하 되 위해 대해 대한 관련 알려줘 보여줘 뭐 뭘 좀".split())
 
 
+def bare(word: str) -> list[str]:
+    """A word, and without each particle that it may end with, longest name first; names have two syllables at least."""
+    cut = [word[: -len(particle)] for particle in _PARTICLES if word.endswith(particle)]
+    return [word, *sorted((name for name in cut if len(name) > 1), key=len, reverse=True)]
+
+
 def language_of(text: str) -> str:
     """`ko` where Hangul carries the text, else `en`. Names and code in Latin letters do not make a Korean question English."""
     hangul = len(HANGUL.findall(text))

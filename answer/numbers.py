@@ -107,16 +107,18 @@ def _windows(statement: str, item: Evidence) -> Sequence[Window]:
         return item.windows
     causes = [w for w in item.windows if w.text.startswith("cause: ")]
     flat = squash(statement)
-    named = [w for w in causes if all(squash(part) in flat for part in _operations(w.text)) or any(len(squash(p)) > 3 and squash(p) in flat for p in _operations(w.text))]
-    both = [w for w in named if all(squash(part) in flat for part in _operations(w.text))]
+    stated = [(w, names) for w in causes if (names := _operations(w.text))]
+    both = [w for w, names in stated if all(squash(name) in flat for name in names)]
+    named = both or [w for w, names in stated if any(len(squash(name)) > 3 and squash(name) in flat for name in names)]
     if named:
-        return [*(both or named), *(w for w in item.windows if w not in causes and not re.search(r"\d (?:calls|messages)", w.text))]
+        return [*named, *(w for w in item.windows if w not in causes and not re.search(r"\d (?:calls|messages)", w.text))]
     return [w for w in item.windows if w not in causes]
 
 
-def _operations(line: str) -> tuple[str, str]:
-    match = re.match(r"cause: (.*) of .* triggers (.*) on .*: \d+ ", line)
-    return (match[1], match[2]) if match else ("", "")
+def _operations(line: str) -> tuple[str, ...]:
+    """The operations of a line that `answer.evidence.cause` wrote; publishing has only the caller's."""
+    match = re.match(r"cause: (?:(.*) of )?.*? triggers (.*) on .*: \d+ ", line) or re.match(r"cause: (.*) of .*: \d+ ()", line)
+    return tuple(name for name in match.groups() if name) if match else ()
 
 
 def _label_fits(label: str, window: Window, known: Quantity) -> bool:

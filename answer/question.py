@@ -7,13 +7,15 @@ Entities are those of the registry; a name that it does not hold is reported as 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from answer import cues
-from answer.language import language_of
+from answer.language import bare, language_of
 from answer.when import since
 from nexus.model.entity import Entity
+from nexus.model.names import has_suffix, stem
 from nexus.model.registry import Mention, Registry
 from nexus.ports.answers import QuestionKind
 
@@ -81,12 +83,29 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
     )
 
 
+_SHORT = re.compile(r"[A-Za-z][A-Za-z0-9]+|[가-힣]{2,}")
 _NO_NAME = re.compile(r"\b(?:an?|what|which|this|that|any|no)\s+$", re.IGNORECASE)
 
 
 def _every(text: str, registry: Registry) -> list[Mention]:
     found = [item for item in registry.find(text) if not (item.weak and not item.marked and _NO_NAME.search(text[: item.start]))]
-    return [Mention(item.start, item.end, registry.resolve(registry.surface(item))) for item in found]
+    known = [Mention(item.start, item.end, registry.resolve(registry.surface(item))) for item in found]
+    return sorted([*known, *_short(text, registry, known)], key=lambda mention: mention.start)
+
+
+def _short(text: str, registry: Registry, known: list[Mention]) -> Iterator[Mention]:
+    """Names without the word for what they are: `체크아웃` for `체크아웃 서비스`, `currency` for `currency service`.
+
+    Only questions may be so short: in a document `주문` is an order before it is a service.
+    """
+    for word in _SHORT.finditer(text):
+        if any(word.start() < m.end and m.start < word.end() for m in known) or _NO_NAME.search(text[: word.start()]):
+            continue
+        for name in bare(word[0]):
+            entity = registry.resolve(name).entity
+            if entity is not None and any(has_suffix(alias) and stem(alias) == name.casefold() for alias in (entity.name, *entity.aliases)):
+                yield Mention(word.start(), word.start() + len(name), registry.resolve(name))
+                break
 
 
 def _order(masked: str) -> list[int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from answer.evidence import finding_on, moment, ms, percent, rate, shown, total
 from answer.graph import stands
-from nexus.model.edge import DesignedEdge, Latency, ObservedEdge, Relation
+from nexus.model.edge import Cause, DesignedEdge, Latency, ObservedEdge, Relation
 from nexus.model.finding import Flag
 from nexus.ports.answers import EdgeEvidence
 
@@ -108,17 +108,23 @@ def quote_line(item: EdgeEvidence, language: str, most: int = 2) -> list[str]:
     return out
 
 
+def _operations(cause: Cause) -> list[str]:
+    """The caller's and the callee's operation, as far as each has a name."""
+    return [shown(name) for name in (cause.caller_operation, cause.callee_operation) if name]
+
+
 def cause_line(item: EdgeEvidence, language: str) -> str:
     """The operations behind an observed edge; "" where none is known."""
     edge = item.edge
     assert isinstance(edge, ObservedEdge)
-    if not edge.causes:
+    named = [c for c in edge.causes if _operations(c)][:5]
+    if not named:
         return ""
     n = unit(edge, "ko")
     if language == "ko":
-        listed = ", ".join(f"{shown(c.caller_operation)} → {shown(c.callee_operation)} ({n} {c.calls}건)" for c in edge.causes[:5])
+        listed = ", ".join(f"{' → '.join(_operations(c))} ({n} {c.calls}건)" for c in named)
         return f"원인이 되는 작업: {listed} [{item.marker}]."
-    listed = ", ".join(f"{shown(c.caller_operation)} triggers {shown(c.callee_operation)} ({c.calls} {unit(edge, 'en')})" for c in edge.causes[:5])
+    listed = ", ".join(f"{' triggers '.join(_operations(c))} ({c.calls} {unit(edge, 'en')})" for c in named)
     return f"The operations behind it: {listed} [{item.marker}]."
 
 

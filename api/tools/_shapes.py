@@ -83,7 +83,7 @@ def edge_row(edge: Json) -> EdgeRow:
         error_percent=round(100 * edge.get("errors", 0) / count, 3) if count else None,
         latency_ms={key: float(latency[key]) for key in ("p50", "p95", "p99") if latency.get(key) is not None},
         first_seen=edge.get("first_seen"), last_seen=edge.get("last_seen"),
-        causes=[f"{c['caller_operation']} -> {c['callee_operation']} ({c['calls']})" for c in edge.get("causes", [])[:5]],
+        causes=[f"{c['caller_operation'] or '?'} -> {c['callee_operation'] or '?'} ({c['calls']})" for c in edge.get("causes", [])[:5]],
         quotes=[f"{c['document']['uri']}:{c['lines'][0]}: {c['quote'][:300]}" for c in edge.get("claims", [])[:3]],
         verdicts=[f"{f['flag']} ({f['status']})" for f in edge.get("findings", []) if isinstance(f, dict)], trace_query=query.get("query") or None,
     )

@@ -33,6 +33,8 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         for cause in edge.causes:
             if OVERFLOW in (cause.caller_operation, cause.callee_operation):
                 return None
+            if cause.callee_operation is None:
+                continue
             seen[cause.callee_operation] = seen.get(cause.callee_operation, 0) + cause.calls
     alike = {name: count for name, count in seen.items() if _shape(name) == shape}
     total = sum(seen.values())

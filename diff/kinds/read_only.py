@@ -28,7 +28,7 @@ def decide(subject: Subject, _world: World) -> Verdict | None:
         return None
     if not any(q.metric == "read_only" for c in subject.claims for q in c.quantities):
         return None
-    writes = sorted((c.callee_operation, c.calls, e.rid) for e in subject.edges for c in e.causes if _MUTATING.match(c.callee_operation))
+    writes = sorted((c.callee_operation, c.calls, e.rid) for e in subject.edges for c in e.causes if c.callee_operation and _MUTATING.match(c.callee_operation))
     if not writes:
         return None
     edge = strongest([e for e in subject.edges if e.rid == writes[0][2]])

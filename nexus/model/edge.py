@@ -45,10 +45,10 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """An operation pair behind an edge. `caller_operation` "(other)" is the overflow row."""
+    """An operation pair behind an edge; null where there is none to name (publishing has no callee). "(other)" is the overflow row."""
 
-    caller_operation: str
-    callee_operation: str
+    caller_operation: str | None
+    callee_operation: str | None
     calls: int
 
 

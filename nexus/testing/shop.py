@@ -41,7 +41,7 @@ def _node(name: str) -> Node:
 
 def _observed(
     rid: str, source: str, relation: Relation, target: str, calls: int, errors: int, latency: tuple[float, float, float, float], *,
-    causes: tuple[tuple[str, str, int], ...] = (), days: int = 9, protocol: str = "grpc", first_days: int = 9, last: timedelta = timedelta(minutes=5),
+    causes: tuple[tuple[str | None, str | None, int], ...] = (), days: int = 9, protocol: str = "grpc", first_days: int = 9, last: timedelta = timedelta(minutes=5),
 ) -> ObservedEdge:
     messages = 0 if relation is Relation.CALLS_OBSERVED else calls
     trace = rid.encode().hex().ljust(32, "0")[:32]
@@ -63,7 +63,7 @@ OBSERVED = (
     _observed("o04", "checkout", _CALLS, "payment", 940, 47, (55.0, 180.0, 350.0, 1200.0), causes=(("POST /checkout", "Charge", 940),)),
     _observed("o05", "checkout", _CALLS, "shipping", 938, 0, (12.0, 31.0, 55.0, 88.0), causes=(("POST /checkout", "ShipOrder", 938),), days=2, first_days=2),
     _observed("o06", "checkout", _CALLS, "postgresql/orders-db/orders", 1880, 1, (2.0, 6.0, 9.0, 25.0), protocol="postgresql", causes=(("POST /checkout", "INSERT orders", 1880),)),
-    _observed("o07", "checkout", _PUBLISHES, "kafka/order.created", 930, 0, (1.5, 4.0, 7.0, 12.0), protocol="kafka"),
+    _observed("o07", "checkout", _PUBLISHES, "kafka/order.created", 930, 0, (1.5, 4.0, 7.0, 12.0), protocol="kafka", causes=(("POST /checkout", None, 930),)),
     _observed("o08", "email", _SUBSCRIBES, "kafka/order.created", 930, 2, (20.0, 60.0, 110.0, 300.0), protocol="kafka"),
     _observed("o09", "fraud-detection", _SUBSCRIBES, "kafka/order.created", 465, 0, (33.0, 70.0, 95.0, 130.0), protocol="kafka", last=timedelta(days=3)),
     _observed("o10", "payment", _CALLS, "warehouse/inventory", 77, 0, (9.0, 15.0, 22.0, 40.0)),

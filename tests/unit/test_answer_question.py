@@ -8,6 +8,9 @@ import pytest
 
 from answer.question import analyse
 from answer.when import since
+from nexus.model.entity import Entity
+from nexus.model.registry import Registry
+from nexus.ports.answers import QuestionKind
 from nexus.testing.shop import NOW, registry
 
 REGISTRY = registry()
@@ -105,3 +108,15 @@ def test_publishers_and_subscribers_are_told_apart() -> None:
 def test_time(text: str, expected: str | None) -> None:
     found = since(text, NOW)
     assert found == (datetime.fromisoformat(expected).replace(tzinfo=UTC) if expected else None)
+
+
+@pytest.mark.parametrize(("text", "kind", "subjects"), [
+    ("체크아웃은 왜 환율을 호출하나요?", QuestionKind.WHY, ["checkout", "fx"]),
+    ("체크아웃은 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
+    ("환율을 호출하는 서비스는?", QuestionKind.CALLERS, ["fx"]),
+    ("Who calls currency?", QuestionKind.CALLERS, ["fx"]),
+])
+def test_a_name_without_the_word_for_what_it_is(text: str, kind: QuestionKind, subjects: list[str]) -> None:
+    registry = Registry([Entity("1", "checkout", "service", ("체크아웃 서비스",)), Entity("2", "fx", "service", ("환율 서비스", "currency service"))])
+    found = analyse(text, registry, datetime(2026, 1, 15, tzinfo=UTC))
+    assert (found.kind, [e.name for e in found.subjects]) == (kind, subjects)
