@@ -1,7 +1,7 @@
 """Findings over time (drift.md section 6). Pure: (what is known, what this run saw) -> what is known now, and the changes.
 
 Time is counted in window ends (days), not in runs, so that ten runs in an hour are one look. Opening takes two of them and so
-does resolving; a finding that its documents no longer support resolves at once, and loss of telemetry holds it.
+does resolving; a finding that its documents no longer support, or that was never decided, resolves at once, and loss of telemetry holds it.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _missing(old: Memory, cause: Cause, policy: Policy, now: datetime, today: da
         return replace(old, state=State.HELD, before=old.state, changed_at=now)
     state = old.before or State.OPEN if old.state is State.HELD else old.state
     missing = old.missing + 1 if today > old.counted_on or not old.missing else old.missing
-    if cause is Cause.DOCUMENTS or missing >= policy.resolve_after:
+    if cause is Cause.DOCUMENTS or not old.decided or missing >= policy.resolve_after:
         return replace(old, state=State.RESOLVED, before=None, changed_at=now, present=0, missing=max(missing, 1), counted_on=max(today, old.counted_on))
     return replace(old, state=state, before=None, present=0, missing=missing, counted_on=max(today, old.counted_on))
 

@@ -16,6 +16,9 @@ from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("drift_finding")
+# Said of a finding of an earlier run that waits to be resolved: its numbers are of then.
+NOT_FOUND_NOW = "It was not found in this run, and resolves if the next day agrees."
+_GONE_STATES = frozenset({State.HELD.value, State.RESOLVED.value})
 SEVERITIES: dict[str, int] = {severity.value: rank for rank, severity in enumerate(Severity)}
 
 
@@ -119,5 +122,7 @@ def state_counts(connection: Connection, tenant: str, run_id: str, scope: str, v
 def _finding(row: Sequence[Any], scope: str | None = None, run_id: str = "") -> StoredFinding:
     _, _, carried, body, state, first, reason, owner, expires = row
     known = state or (State.RESOLVED.value if body["flag"] == "confirmed" else State.NEW.value)
+    if carried and known not in _GONE_STATES:
+        body = body | {"summary": f"{body['summary']} {NOT_FOUND_NOW}"}
     finding = decode(Finding, body | {"state": known} | ({"first_detected": first.isoformat()} if first else {}))
     return StoredFinding(finding, carried, reason, owner, expires, scope, run_id)

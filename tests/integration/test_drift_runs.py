@@ -15,6 +15,7 @@ from diff.simulate import Sim, TrueEdge, midnight, says
 from nexus.errors import BadQuestion, NotFound, SourceUnavailable, StoreUnavailable
 from nexus.model.document import Classification
 from nexus.ports.drift import FindingFilter
+from nexus.store.drift_finding import NOT_FOUND_NOW
 from nexus.store.drift_run import list_runs
 
 PUBLIC, INTERNAL, RESTRICTED = Classification
@@ -213,6 +214,26 @@ def test_an_observed_edge_that_stops_resolves_after_two_window_ends(world: World
     world.clock.at += timedelta(days=1)
     world.run()
     assert world.drift.finding(everything, fingerprint).finding.state == "resolved"
+
+
+def test_what_was_never_decided_makes_room_at_once(world: World) -> None:
+    sim, world.world.sim = world.world.sim, replace(SIM, outages=frozenset(range(200)))
+    world.run()
+    assert world.statuses()["a", "b"] == "not_observable"
+    world.world.sim, world.world._cache = sim, None
+    world.clock.at += timedelta(minutes=5)
+    world.run()
+    assert [(f.status, f.state) for f in world.report().findings if (f.source.name, f.target.name) == ("a", "b")] == [("confirmed", "resolved")]
+
+
+def test_what_waits_to_be_resolved_says_so(world: World) -> None:
+    world.run()
+    world.world.sim, world.world._cache = replace(SIM, edges=(*SIM.edges, TrueEdge("a", "c"))), None
+    world.clock.at += timedelta(minutes=5)
+    world.run()
+    found = {f.status: f.summary for f in world.report().findings if (f.source.name, f.target.name) == ("a", "c")}
+    assert set(found) == {"confirmed", "absent_strong"}
+    assert found["absent_strong"].endswith(NOT_FOUND_NOW)
 
 
 def test_an_older_window_does_not_turn_back_time(world: World) -> None:
