@@ -4,38 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from diff.compare import Row, compare
-from diff.evidence import Evidence
-from diff.policy import Policy
-from diff.simulate import Sim, TrueEdge, says
-from nexus.model.edge import ObservedEdge, Relation
+from diff.simulate import TrueEdge, says
 from nexus.model.entity import Entity
 from nexus.model.finding import Flag
 from nexus.model.registry import Registry
 from nexus.model.service import NodeKind
-
-KNOWN = [says("a", "b"), says("b", "c", line=2), says("c", "d", line=3)]
-
-
-def rows(evidence: Evidence) -> list[Row]:
-    made = compare(evidence, Policy())
-    return made.seen_with(made.labels)
-
-
-def sim(*edges: TrueEdge, seed: int = 0) -> Sim:
-    return Sim({"a": 1000, "b": 800, "c": 400, "d": 200}, (TrueEdge("a", "b"), TrueEdge("b", "c"), TrueEdge("c", "d"), *edges), seed=seed)
-
-
-def edit(**changes):
-    """Change the observed edge a -> b."""
-
-    def change(evidence: Evidence) -> Evidence:
-        def made(edge: ObservedEdge) -> ObservedEdge:
-            return replace(edge, **changes) if (edge.source.name, edge.target.name, edge.relation) == ("a", "b", Relation.CALLS_OBSERVED) else edge
-
-        return replace(evidence, observed=tuple(map(made, evidence.observed)), past=tuple(map(made, evidence.past)))
-
-    return change
+from nexus.testing.drift import KNOWN, edit, rows, sim
 
 
 def test_an_alias_is_never_both_dead_and_a_shadow() -> None:
