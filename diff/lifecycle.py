@@ -14,7 +14,7 @@ from enum import StrEnum
 from diff.compare import Comparison, Row
 from diff.policy import Policy
 from diff.world import World
-from nexus.model.finding import Finding, Flag, State
+from nexus.model.finding import Finding, Flag, Memory, State
 
 # Verdicts that lost their telemetry.
 BLIND = frozenset({"source_unseen", "no_exposure", "pipeline_gap", "sampling_biased", "no_instrumentation_for_protocol"})
@@ -26,29 +26,6 @@ class Cause(StrEnum):
     DOCUMENTS = "documents"
     EVIDENCE = "evidence"
     TELEMETRY = "telemetry"
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """What is known of a finding. `present` and `missing` count window ends in a row."""
-
-    fingerprint: str
-    state: State
-    flag: Flag
-    status: str
-    relation: str
-    source: str
-    target: str
-    decided: bool
-    first_detected: datetime
-    changed_at: datetime
-    present: int
-    missing: int
-    counted_on: date
-    before: State | None = None
-    reason: str = ""
-    owner: str = ""
-    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from diff.lifecycle import Order, apply
-from diff.memory import memory_of, state_of
 from diff.run import DriftRunner, info
 from diff.totals import Count, metrics, totals
 from diff.visibility import visible
@@ -20,7 +19,7 @@ from nexus.ports.clock import Clock
 from nexus.ports.drift import FindingFilter, FindingHistory, Report, RunRecord
 from nexus.store.drift_finding import SEVERITIES, CountRow, counts, one, page
 from nexus.store.drift_run import RunRow, find_run, list_runs, newest_run
-from nexus.store.drift_state import TransitionRow, add_transitions, put_state, states_of, transitions
+from nexus.store.drift_state import TransitionRow, add_transitions, put_states, states_of, transitions
 from nexus.store.pool import Connection, Database
 
 RUNS_PAGE = 50
@@ -108,15 +107,14 @@ class StoredDrift:
             known = states_of(connection, wanted.tenant, fingerprint)
             if not known:
                 raise BadQuestion("nothing is to be done about this finding: it is confirmed, or not drift")
-            for row in known:
-                old = memory_of(row)
+            for scope, old in known:
                 try:
                     new = apply(old, Order(action, actor, reason, owner, expires_at), now)
                 except ValueError as error:
                     raise BadQuestion(str(error)) from error
-                put_state(connection, wanted.tenant, row.scope, state_of(new))
+                put_states(connection, wanted.tenant, scope, [new])
                 if new.state is not old.state or action == "suppress":
-                    change = TransitionRow(row.scope, old.state.value, new.state.value, now, "", actor, reason)
+                    change = TransitionRow(scope, old.state.value, new.state.value, now, "", actor, reason)
                     add_transitions(connection, wanted.tenant, [(fingerprint, change)])
             found = _history(connection, wanted, fingerprint)
         assert found is not None

@@ -16,7 +16,6 @@ from diff import totals
 from diff.compare import Comparison, Row, compare
 from diff.evidence import Evidence
 from diff.lifecycle import Change, advance, sightings
-from diff.memory import memory_of, state_of
 from diff.policy import Policy, as_dict, config_hash
 from diff.reading import Readers, read
 from diff.renames import renames
@@ -109,12 +108,11 @@ class DriftRunner:
         changes: list[Change] = []
         gone: list[str] = []
         if run.standard and (previous is None or run.window_to >= previous.window_to):
-            memories = {fingerprint: memory_of(row) for fingerprint, row in known.items()}
             seen = sightings(comparison.rows, comparison.world)
-            changed, changes = advance(memories, seen, comparison, self._config.policy, run.generated_at)
-            put_states(connection, tenant, run.environment, [state_of(m) for m in changed.values()])
+            changed, changes = advance(known, seen, comparison, self._config.policy, run.generated_at)
+            put_states(connection, tenant, run.environment, changed.values())
             add_transitions(connection, tenant, [(c.fingerprint, _transition(c, run)) for c in changes])
-            now_known = memories | changed
+            now_known = known | changed
             gone = [f for f, m in sorted(now_known.items()) if f not in seen and (m.state is not State.RESOLVED or run.generated_at - m.changed_at < RESOLVED_KEPT)]
             drop_old_states(connection, tenant, run.environment, run.generated_at - timedelta(days=365))
         if previous is not None and gone:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -78,6 +78,30 @@ class Finding:
     undecided: bool = False
     # What a kind adds: promises checked, rhythm, members of a group, opposite edge. JSON-able.
     details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is known of a finding over runs. `present` and `missing` count window ends (days) in a row; ends are identities ("kind:name")."""
+
+    fingerprint: str
+    state: State
+    flag: Flag
+    status: str
+    relation: str
+    source: str
+    target: str
+    decided: bool
+    first_detected: datetime
+    changed_at: datetime
+    present: int
+    missing: int
+    counted_on: date
+    # The state that a hold ends in.
+    before: State | None = None
+    reason: str = ""
+    owner: str = ""
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
+from typing import Any
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, kwargs_row
 
+from nexus.model.finding import Flag, Memory, State
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("drift_state")
-
-
-@dataclass(frozen=True, slots=True)
-class StateRow:
-    """One finding of one scope. Ends are identities ("kind:name")."""
-
-    fingerprint: str
-    state: str
-    before: str
-    flag: str
-    status: str
-    relation: str
-    source: str
-    target: str
-    decided: bool
-    first_detected: datetime
-    changed_at: datetime
-    present: int
-    missing: int
-    counted_on: date
-    reason: str = ""
-    owner: str = ""
-    expires_at: datetime | None = None
-    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,34 +29,38 @@ class TransitionRow:
     note: str = ""
 
 
-def states(connection: Connection, tenant: str, scope: str) -> dict[str, StateRow]:
-    """Fingerprint -> state of one scope."""
-    with connection.cursor(row_factory=class_row(StateRow)) as cursor:
-        return {row.fingerprint: row for row in cursor.execute(_SQL["list_states"], {"tenant": tenant, "scope": scope})}
+def states(connection: Connection, tenant: str, scope: str) -> dict[str, Memory]:
+    """Fingerprint -> what is known of it in one scope."""
+    with connection.cursor(row_factory=kwargs_row(_memory)) as cursor:
+        return {memory.fingerprint: memory for memory in cursor.execute(_SQL["list_states"], {"tenant": tenant, "scope": scope})}
 
 
-def states_of(connection: Connection, tenant: str, fingerprint: str) -> list[StateRow]:
-    """The states of one finding in every scope, locked for a change."""
-    with connection.cursor(row_factory=class_row(StateRow)) as cursor:
+def states_of(connection: Connection, tenant: str, fingerprint: str) -> list[tuple[str, Memory]]:
+    """(scope, what is known of one finding there), locked for a change."""
+    with connection.cursor(row_factory=kwargs_row(_scoped)) as cursor:
         return cursor.execute(_SQL["list_states_of"], {"tenant": tenant, "fingerprint": fingerprint}).fetchall()
 
 
-def put_states(connection: Connection, tenant: str, scope: str, rows: Sequence[StateRow]) -> None:
+def put_states(connection: Connection, tenant: str, scope: str, memories: Iterable[Memory]) -> None:
     """Insert or replace many."""
-    if not rows:
+    known = {m.fingerprint: m for m in memories}
+    if not known:
         return
-    connection.execute(_SQL["delete_states"], {"tenant": tenant, "scope": scope, "fingerprints": [r.fingerprint for r in rows]})
+    connection.execute(_SQL["delete_states"], {"tenant": tenant, "scope": scope, "fingerprints": list(known)})
     with connection.cursor() as cursor, cursor.copy(_SQL["copy_states"]) as copy:
-        for r in rows:
+        for m in known.values():
             copy.write_row((
-                tenant, scope, r.fingerprint, r.state, r.before, r.flag, r.status, r.relation, r.source, r.target, r.decided, r.first_detected, r.changed_at, r.present, r.missing,
-                r.counted_on, r.reason, r.owner, r.expires_at,
+                tenant, scope, m.fingerprint, m.state.value, m.before.value if m.before else "", m.flag.value, m.status, m.relation, m.source, m.target, m.decided, m.first_detected,
+                m.changed_at, m.present, m.missing, m.counted_on, m.reason, m.owner, m.expires_at,
             ))
 
 
-def put_state(connection: Connection, tenant: str, scope: str, row: StateRow) -> None:
-    """Insert or replace one."""
-    put_states(connection, tenant, scope, [row])
+def _memory(*, state: str, before: str, flag: str, **columns: Any) -> Memory:
+    return Memory(state=State(state), before=State(before) if before else None, flag=Flag(flag), **columns)
+
+
+def _scoped(*, scope: str, **columns: Any) -> tuple[str, Memory]:
+    return scope, _memory(**columns)
 
 
 def add_transitions(connection: Connection, tenant: str, rows: Iterable[tuple[str, TransitionRow]]) -> None:
