@@ -62,6 +62,9 @@ def decode(requests: bytes | Sequence[bytes], tenant: str | Sequence[str], allow
 
 def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: frozenset[str] = frozenset()) -> Decoded:
     """Decode requests together where they can be, alone where one of them is bad."""
+    if not bodies:
+        # As one request that says nothing, less its place in the answer.
+        return replace(_together([b""], [""], allowed), accepted=())
     try:
         return _together(bodies, tenants, allowed)
     except ValueError as error:

@@ -13,6 +13,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyVa
 
 from collector_receiver import otlp
 from collector_receiver.otlp import decode, decode_batch
+from collector_receiver.raw import concat
 from collector_receiver.scrub import KEPT, KeyMatcher
 from collector_receiver.values import MAX_TEXT_BYTES, number
 from nexus.errors import MalformedSpans
@@ -281,6 +282,16 @@ def test_an_empty_request_is_an_empty_frame():
     frame, rejections = decode(b"", "t")
     assert frame.equals(pl.DataFrame(schema=SPAN_SCHEMA))
     assert rejections == []
+
+
+def test_no_request_at_all_is_an_empty_frame():
+    frame, rejections = decode([], "t")
+    assert frame.equals(pl.DataFrame(schema=SPAN_SCHEMA))
+    assert rejections == []
+    nothing = decode_batch([], [])
+    assert (len(nothing.raw), nothing.accepted, nothing.rejections, nothing.malformed) == (0, (), (), {})
+    assert decode_batch([b"", b""], ["a", "b"]).accepted == (0, 0)
+    assert len(concat([nothing.raw, decode_batch([one().SerializeToString()], ["t"]).raw]).frame()) == 1
 
 
 @pytest.mark.parametrize("seed", range(4))
