@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from designed.entities import TRACES, entity_rid
-from nexus.model.edge import ObservedEdge
 from nexus.model.entity import Entity, EntityState
 from nexus.model.service import ADDRESS_CLASS, ANONYMOUS, UNNAMED, NodeKind
 
 
-def from_traces(services: Iterable[str], edges: Iterable[ObservedEdge]) -> list[Entity]:
-    """Services by name, and ends of edges. A database is also known by its host, a topic by its destination, a service without its namespace."""
-    found: dict[tuple[str, NodeKind], set[str]] = {(name, NodeKind.SERVICE): set() for name in services}
-    for edge in edges:
-        for node in (edge.source, edge.target):
-            found.setdefault((node.name, node.kind), set()).add(node.environment)
+def from_traces(nodes: Iterable[tuple[str, NodeKind, str]]) -> list[Entity]:
+    """Entities of (name, kind, environment). A database is also known by its host, a topic by its destination, a service without its namespace."""
+    found: dict[tuple[str, NodeKind], set[str]] = {}
+    for name, kind, environment in nodes:
+        found.setdefault((name, kind), set()).add(environment)
     made = []
     for (name, kind), environments in sorted(found.items()):
         if not name or any(mark in name for mark in (UNNAMED, ADDRESS_CLASS, ANONYMOUS)):

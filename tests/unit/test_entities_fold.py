@@ -12,10 +12,9 @@ from designed.reader import Place, RawEntity
 from designed.traces import from_traces
 from nexus.errors import BadQuestion, Conflict, NotFound
 from nexus.model.document import Classification
-from nexus.model.edge import ObservedEdge, Relation
 from nexus.model.entity import Entity, EntityState
 from nexus.model.registry import Registry
-from nexus.model.service import Node, NodeKind
+from nexus.model.service import NodeKind
 from nexus.ports.entities import Action, Decision
 
 PLACE = Place((1, 1), (1, 1), "x")
@@ -57,8 +56,8 @@ def test_node_ids_and_generic_words_are_no_aliases() -> None:
 
 
 def test_traces_and_documents_meet() -> None:
-    edge = ObservedEdge("e", Relation.CALLS_OBSERVED, Node("shop/checkout"), Node("postgresql/orders-db/orders", NodeKind.DATABASE))
-    found = fold([said("orders-db", "database", declares=True), said("Checkout Service", how="title")], from_traces(["shop/checkout"], [edge]))
+    nodes = [("postgresql/orders-db/orders", NodeKind.DATABASE, ""), ("shop/checkout", NodeKind.SERVICE, "prod")]
+    found = fold([said("orders-db", "database", declares=True), said("Checkout Service", how="title")], from_traces(nodes))
     registry = Registry(found)
     assert registry.resolve("orders-db").entity.name == "postgresql/orders-db/orders"
     assert registry.resolve("checkout").entity.name == "shop/checkout"

@@ -7,28 +7,23 @@ from collections.abc import Callable, Sequence
 from designed.extractors.model_proposals import Ask
 from designed.run import Refresh
 from designed.traces import from_traces
-from nexus.errors import InvariantBroken, ModelUnavailable
+from nexus.errors import ModelUnavailable
 from nexus.model.entity import Entity
-from nexus.model.window import TimeRange
 from nexus.plugins import load_plugins
 from nexus.ports.designed import DesignControl
 from nexus.ports.documents import DocumentReader
-from nexus.ports.observed import EdgeFilter, ObservedReader
+from nexus.store.observed_names import named_nodes
 from nexus.wiring.runtime import Runtime
 
 
 def _traces(runtime: Runtime) -> Callable[[str], Sequence[Entity]]:
-    """Names that traces carry; none where this process has no observed side."""
+    """Names that traces carry, unless the settings keep them apart."""
     if not runtime.settings.designed.propose_from_traces:
         return lambda _tenant: ()
 
     def names(tenant: str) -> Sequence[Entity]:
-        try:
-            reader = runtime.get(ObservedReader)
-        except InvariantBroken:
-            return ()
-        services = [str(row["name"]) for row in reader.services(tenant, None, TimeRange())]
-        return from_traces(services, reader.edges(EdgeFilter(tenant, infrastructure="include")))
+        with runtime.database.connection() as connection:
+            return from_traces(named_nodes(connection, tenant))
 
     return names
 

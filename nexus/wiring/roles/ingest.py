@@ -13,6 +13,7 @@ from knowledge.embedding import PassageEmbedding
 from knowledge.watch import follow
 from nexus.errors import ConfigError, NexusError
 from nexus.ports.documents import DocumentControl, IngestRequest
+from nexus.wiring.names import follow_names
 from nexus.wiring.provide.document_control import DocumentService
 from nexus.wiring.runtime import Runtime
 
@@ -42,6 +43,7 @@ class IngestRole:
         async with asyncio.TaskGroup() as group:
             group.create_task(asyncio.to_thread(self._documents), name="ingest")
             group.create_task(asyncio.to_thread(self._vectors), name="embed")
+            group.create_task(asyncio.to_thread(follow_names, self._runtime, self._service().refresh, self._stop), name="names")
 
     async def stop(self) -> None:
         """Let what is under way finish."""
