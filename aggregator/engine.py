@@ -43,15 +43,15 @@ class Batch:
 
 
 class Engine:
-    """Owns the working spans. Calls are serialised; blocking."""
+    """Owns the working spans of one shard. Calls are serialised; blocking."""
 
     def __init__(
         self, reader: SpanLogReader, database: Database, working: WorkingSpans, rules: Rules, clock: Clock, retention: Retention | None = None,
-        max_edges: int = 100_000,
+        max_edges: int = 100_000, shard: int = observed.LOCAL,
     ) -> None:
         self._reader, self._database, self._working, self._rules, self._clock = reader, database, working, rules, clock
         self._retention = retention or Retention(link_horizon=timedelta(microseconds=rules.link_horizon_ns / 1000))
-        self._max_edges = max_edges
+        self._max_edges, self._shard = max_edges, shard
         self._settled_at = clock.now()
         self._lock = threading.Lock()
         self._seq: int | None = None
@@ -88,7 +88,7 @@ class Engine:
             self._settled_at = now
             assert self._seq is not None
             with self._database.connection() as connection:
-                stored = observed.lock_position(connection)
+                stored = observed.lock_position(connection, self._shard)
                 if stored.seq != self._seq:
                     self._seq = None
                     return 0
@@ -96,12 +96,12 @@ class Engine:
                 if count:
                     # Files went: a number of its own tells other processes.
                     self._seq += 1
-                    observed.move_position(connection, observed.Position(stored.position, self._seq, stored.rules), now)
+                    observed.move_position(connection, observed.Position(stored.position, self._seq, stored.rules), now, self._shard)
             return count
 
     def _recover(self) -> None:
         with self._database.connection() as connection:
-            kept = observed.lock_position(connection)
+            kept = observed.lock_position(connection, self._shard)
         self._working.recover(kept.seq)
         self._seq, self._position = kept.seq, kept.position
 
@@ -159,7 +159,7 @@ class Engine:
         change = delta(new, related, self._rules) if new.height else None
         try:
             with self._database.connection() as connection:
-                stored = observed.lock_position(connection)
+                stored = observed.lock_position(connection, self._shard)
                 if stored.seq != seq - 1:
                     return None
                 samples = pl.DataFrame(schema=SAMPLES)
@@ -171,14 +171,14 @@ class Engine:
                     samples = rows.samples.join(edges.select("edge", "tenant"), on="edge").select(list(SAMPLES))
                 part = self._working.add(seq, new, samples)
                 if change is not None:
-                    replace(connection, edges, rows, lambda dirty: self._working.samples(dirty, [samples]))
+                    replace(connection, edges, rows, lambda dirty: self._working.samples(dirty, [samples]), self._shard)
                     touched = windows_of(row_keys(rows).join(edges, on="edge"))
                     windows = touched.height
                     observed.touch_windows(connection, touched, now)
                 counted = delivery_counts(late, repeated, rejections, now)
                 if counted.height:
                     observed.count_deliveries(connection, counted)
-                observed.move_position(connection, observed.Position(after, seq, stored.rules), now)
+                observed.move_position(connection, observed.Position(after, seq, stored.rules), now, self._shard)
         except BaseException:
             self._seq = None
             raise

@@ -7,13 +7,14 @@ import polars as pl
 from aggregator.bounds import folded
 from aggregator.delta import EDGE_COLUMNS, Delta, edge_rid
 from aggregator.rollup import EDGE, Rows, add_bags, add_totals
-from nexus.store import observed
+from nexus.store import observed, observed_window
 from nexus.store.pool import Connection
 
 
 def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.DataFrame, Rows]:
     """`edge`, `tenant`, `relation` of the delta's edges, and its rows by these numbers."""
     wanted = change.edges
+    observed_window.hold_edges(connection)
     known = observed.edge_ids(connection, wanted)
     new = wanted.join(known, on=["tenant", "rid"], how="anti")
     if new.height:

@@ -12,7 +12,7 @@ import polars as pl
 from aggregator import codec
 from aggregator.extremes import merge_bounds, merge_examples
 from aggregator.ranges import Segment, segments
-from aggregator.rollup import add_bags, add_totals
+from aggregator.rollup import ROW, add_bags, add_totals
 from aggregator.services import service_view
 from aggregator.summary import summaries
 from aggregator.view import Links, edge_view
@@ -65,7 +65,7 @@ class ObservedStore:
         by_id = {edge.id: edge for edge in known}
         return [
             {"start": datetime.fromtimestamp(row["start"] // SECOND_NS, UTC), "edge": edge_view(by_id[row["edge"]], row, self.links)}
-            for row in summaries(*codec.decode(rows))
+            for row in summaries(*_decoded(rows))
         ]
 
     def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
@@ -96,7 +96,7 @@ class ObservedStore:
         """`edge_days` as a frame, a column for each field of EdgeDay: for the diff, which folds millions of them."""
         known, rows = self._days(tenant, environment, start, end, service=False)
         names = pl.DataFrame({"edge": [edge.id for edge in known], "rid": [edge.rid for edge in known]}, schema={"edge": rows.schema["edge"], "rid": pl.String})
-        totals, bags, _, examples = codec.decode(rows)
+        totals, bags, _, examples = _decoded(rows)
         hours = bags.filter(pl.col("kind") == "instance").group_by("edge", "start").agg(instance_hours=pl.len())
         traces = examples.group_by("edge", "start").agg(traces=pl.col("trace_id").n_unique())
         lines = totals.join(hours, on=["edge", "start"], how="left").join(traces, on=["edge", "start"], how="left").join(names, on="edge", how="inner")
@@ -107,7 +107,7 @@ class ObservedStore:
         """See `ObservedHistory.service_days`."""
         known, rows = self._days(tenant, environment, start, end, service=True)
         by_id = {edge.id: edge for edge in known}
-        bags = codec.decode(rows)[1]
+        bags = _decoded(rows)[1]
         days: dict[tuple[int, int], dict[str, dict[str, tuple[int, int]]]] = {}
         for edge, at, kind, item, n, m in bags.sort("edge", "start", "kind", "item").iter_rows():
             days.setdefault((edge, at), {}).setdefault(kind, {})[item] = (n, m)
@@ -134,6 +134,15 @@ def _service_day(edge: EdgeRow, day: date, found: dict[str, dict[str, tuple[int,
 def _rows(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[Segment]) -> pl.DataFrame:
     parts = [observed_read.rows_between(connection, tenant, span.grain, [edge.id for edge in known], span.start, span.end) for span in spans]
     return pl.concat(parts).with_columns(start=pl.col("start") * SECOND_NS)
+
+
+def _decoded(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Totals, bags, bounds and examples, with the shards of a row added up."""
+    parts = codec.decode(rows)
+    if rows.select(ROW).is_unique().all():
+        return parts
+    totals, bags, bound, example = parts
+    return add_totals(totals), add_bags(bags), merge_bounds(bound), merge_examples(example)
 
 
 def _summed(known: list[EdgeRow], rows: pl.DataFrame) -> list[tuple[EdgeRow, dict[str, Any]]]:

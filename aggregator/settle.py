@@ -69,7 +69,7 @@ def may_be_linked() -> pl.Expr:
 
 def settle(connection: Connection, working: WorkingSpans, retention: Retention, now: datetime) -> int:
     """Settle windows that nothing touched for a while, let their spans go, drop rows past their retention. How many windows settled."""
-    count = observed_window.settle_windows(connection, now - retention.settle)
+    count = observed_window.settle_windows(connection, now - retention.settle, now)
     observed_window.expire_rows(connection, now - retention.minutes, now - retention.hours, now - retention.days)
     if count:
         observed_window.forget_edges(connection)

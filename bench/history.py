@@ -57,7 +57,7 @@ def rows(grain, edges, starts, seed, hours):
     texts = codec.encode(totals, bags, bounds, pl.DataFrame(shown, schema=EXAMPLE_SCHEMA, orient="row"))
     wide = pl.DataFrame({"id": edges}).with_columns(kind=pl.col("id") % 32).join(texts.drop("start"), left_on="kind", right_on="edge")
     wide = wide.join(pl.DataFrame({"start": starts}, schema={"start": pl.Int64}), how="cross")
-    return wide.with_columns(tenant=pl.lit("default"), grain=pl.lit(grain, pl.Int16), edge=pl.col("id")).select(list(ROW_SCHEMA))
+    return wide.with_columns(tenant=pl.lit("default"), grain=pl.lit(grain, pl.Int16), edge=pl.col("id"), shard=pl.lit(0, pl.Int16)).select(list(ROW_SCHEMA))
 
 
 def load(database, args):

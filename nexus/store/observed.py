@@ -15,15 +15,16 @@ from nexus.store.queries import queries
 
 _SQL = queries("observed")
 MINUTE, HOUR, DAY = 0, 1, 2
-KEY: Final = ("tenant", "grain", "edge", "start")
+KEY: Final = ("tenant", "grain", "edge", "start", "shard")
 _COUNTS: Final = (
     "facts", "calls", "handled", "messages", "retries", "client_errors", "server_errors", "errors", "cancelled", "observed", "clock_suspect", "queue_unmeasured",
     "client_sum", "server_sum", "queue_sum", "first_ns", "last_ns", "client_min", "client_max", "server_min", "server_max", "queue_min", "queue_max",
 )
 ROW_SCHEMA: Final[dict[str, Any]] = {
-    "tenant": pl.String, "grain": pl.Int16, "edge": pl.Int64, "start": pl.Int64, **dict.fromkeys(_COUNTS, pl.Int64), "bags": pl.String, "examples": pl.String,
+    "tenant": pl.String, "grain": pl.Int16, "edge": pl.Int64, "start": pl.Int64, **dict.fromkeys(_COUNTS, pl.Int64), "bags": pl.String, "examples": pl.String, "shard": pl.Int16,
 }
-POSITION: Final = "observed"
+# The local log.
+LOCAL: Final = 0
 _IDS: Final[dict[str, Any]] = {"tenant": pl.String, "rid": pl.String, "id": pl.Int64}
 
 
@@ -36,16 +37,20 @@ class Position:
     rules: str
 
 
-def lock_position(connection: Connection) -> Position:
-    """The position, held until the transaction ends: one writer at a time."""
-    connection.execute(_SQL["lock_writer"])
-    row = connection.execute(_SQL["position"], {"name": POSITION}).fetchone()
+def _name(shard: int) -> str:
+    return "observed" if shard == LOCAL else f"observed-{shard}"
+
+
+def lock_position(connection: Connection, shard: int = LOCAL) -> Position:
+    """The position of a shard, held until the transaction ends: one writer of the shard at a time."""
+    connection.execute(_SQL["lock_writer"], {"shard": shard})
+    row = connection.execute(_SQL["position"], {"name": _name(shard)}).fetchone()
     return Position({}, 0, "") if row is None else Position(row[0], row[1], row[2])
 
 
-def move_position(connection: Connection, moved: Position, at: datetime) -> None:
-    """Store the position."""
-    connection.execute(_SQL["move_position"], {"name": POSITION, "position": json.dumps(moved.position), "seq": moved.seq, "rules": moved.rules, "at": at})
+def move_position(connection: Connection, moved: Position, at: datetime, shard: int = LOCAL) -> None:
+    """Store the position of a shard."""
+    connection.execute(_SQL["move_position"], {"name": _name(shard), "position": json.dumps(moved.position), "seq": moved.seq, "rules": moved.rules, "at": at})
 
 
 def edge_ids(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:
@@ -57,6 +62,8 @@ def edge_ids(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:
 def add_edges(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:
     """Add edges (columns as in observed_edge, without id); their `tenant`, `rid`, `id`."""
     names = ("tenant", "rid", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
+    # In one order everywhere: shards that add the same edges wait for one another, and never in a circle. Likewise below.
+    edges = edges.sort("tenant", "rid")
     connection.execute(_SQL["add_edges"], {f"{name}s": edges[name].to_list() for name in names})
     return edge_ids(connection, edges)
 
@@ -74,6 +81,7 @@ def known_services(connection: Connection, tenants: list[str]) -> pl.DataFrame:
 
 def count_overflow(connection: Connection, lost: pl.DataFrame) -> None:
     """Add `tenant`, `offender`, `len` to the counters of folded edges."""
+    lost = lost.sort("tenant", "offender")
     connection.execute(_SQL["count_overflow"], {"tenants": lost["tenant"].to_list(), "offenders": lost["offender"].to_list(), "counts": lost["len"].to_list()})
 
 
@@ -83,8 +91,10 @@ def overflow(connection: Connection) -> list[tuple[str, str, int]]:
 
 
 def existing_rows(connection: Connection, keys: pl.DataFrame) -> pl.DataFrame:
-    """Stored rows of `keys` (`tenant`, `grain`, `edge`, `start` in seconds), which are then on hold for `replace_rows`."""
-    connection.execute(_SQL["clear_staging"])
+    """Stored rows of `keys` (`KEY`, `start` in seconds), which are then on hold for `replace_rows`."""
+    # The session's own, so that shards do not wait for one another.
+    for name in ("stage_touched", "stage_revised", "clear_staging"):
+        connection.execute(_SQL[name])
     with connection.cursor() as cursor:
         with cursor.copy(_SQL["copy_touched"]) as copy:
             copy.write(_csv(keys.select(KEY)))
@@ -102,9 +112,9 @@ def replace_rows(connection: Connection, rows: pl.DataFrame) -> None:
     connection.execute(_SQL["put_revised"])
 
 
-def rows_inside(connection: Connection, grain: int, over: pl.DataFrame, size: int) -> pl.DataFrame:
-    """Rows of `grain` inside the coarser windows of `over` (`tenant`, `edge`, `over` = start), `size` seconds long."""
-    values = {"grain": grain, "tenants": over["tenant"].to_list(), "edges": over["edge"].to_list(), "starts": over["over"].to_list(), "size": size}
+def rows_inside(connection: Connection, grain: int, over: pl.DataFrame, size: int, shard: int) -> pl.DataFrame:
+    """Rows of `grain` of a shard inside the coarser windows of `over` (`tenant`, `edge`, `over` = start), `size` seconds long."""
+    values = {"grain": grain, "tenants": over["tenant"].to_list(), "edges": over["edge"].to_list(), "starts": over["over"].to_list(), "size": size, "shard": shard}
     return pl.DataFrame(connection.execute(_SQL["rows_inside"], values).fetchall(), schema=ROW_SCHEMA, orient="row")
 
 
@@ -117,6 +127,7 @@ def _csv(frame: pl.DataFrame) -> bytes:
 
 def touch_windows(connection: Connection, windows: pl.DataFrame, at: datetime) -> None:
     """Note when windows (`tenant`, `start` in seconds) were last touched."""
+    windows = windows.sort("tenant", "start")
     connection.execute(_SQL["touch_windows"], {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list(), "at": at})
 
 
@@ -128,6 +139,7 @@ def settled_windows(connection: Connection, windows: pl.DataFrame) -> pl.DataFra
 
 def count_deliveries(connection: Connection, counts: pl.DataFrame) -> None:
     """Add `tenant`, `service`, `environment`, `minute`, `late`, `duplicates`, `rejected` to the counters of deliveries."""
+    counts = counts.sort("tenant", "service", "environment", "minute")
     names = {
         "tenants": "tenant", "services": "service", "environments": "environment", "minutes": "minute", "late": "late", "duplicates": "duplicates", "rejected": "rejected",
     }

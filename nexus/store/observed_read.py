@@ -13,7 +13,7 @@ from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("observed")
-_ROWS: Final = {name: kind for name, kind in ROW_SCHEMA.items() if name not in {"tenant", "grain"}}
+_ROWS: Final = {name: kind for name, kind in ROW_SCHEMA.items() if name not in {"tenant", "grain", "shard"}}
 
 
 @dataclass(frozen=True, slots=True)

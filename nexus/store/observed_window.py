@@ -10,9 +10,9 @@ from nexus.store.queries import queries
 _SQL = queries("observed_window")
 
 
-def settle_windows(connection: Connection, untouched_since: datetime) -> int:
+def settle_windows(connection: Connection, untouched_since: datetime, at: datetime) -> int:
     """Settle every open window that nothing has touched since then; returns how many."""
-    return connection.execute(_SQL["settle_windows"], {"before": untouched_since}).rowcount
+    return connection.execute(_SQL["settle_windows"], {"before": untouched_since, "at": at}).rowcount
 
 
 def open_windows(connection: Connection) -> dict[str, list[int]]:
@@ -33,8 +33,14 @@ def expire_rows(connection: Connection, minutes: datetime, hours: datetime, days
     )
 
 
+def hold_edges(connection: Connection) -> None:
+    """Until the transaction ends, no edge is forgotten: call it before looking edges up to write rows of them."""
+    connection.execute(_SQL["hold_edges"])
+
+
 def forget_edges(connection: Connection) -> int:
-    """Forget edges without rows: virtual ones that gave way, and those past every retention. Returns how many."""
+    """Forget edges without rows: virtual ones that gave way, and those past every retention. Returns how many. Waits for writers of rows."""
+    connection.execute(_SQL["lock_edges"])
     return connection.execute(_SQL["forget_edges"]).rowcount
 
 

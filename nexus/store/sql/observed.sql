@@ -1,5 +1,5 @@
 -- name: lock_writer
-SELECT pg_advisory_xact_lock(5281876)
+SELECT pg_advisory_xact_lock(5281876 + %(shard)s)
 
 -- name: position
 SELECT position, seq, rules FROM observed_position WHERE name = %(name)s FOR UPDATE
@@ -20,30 +20,42 @@ SELECT e.tenant, e.rid, e.id
 FROM unnest(%(tenants)s::text[], %(rids)s::text[]) AS wanted (tenant, rid)
 JOIN observed_edge e USING (tenant, rid)
 
+-- name: stage_touched
+CREATE TEMPORARY TABLE IF NOT EXISTS observed_touched (LIKE observed_touched INCLUDING DEFAULTS) ON COMMIT DELETE ROWS
+
+-- name: stage_revised
+CREATE TEMPORARY TABLE IF NOT EXISTS observed_revised (LIKE observed_revised INCLUDING DEFAULTS) ON COMMIT DELETE ROWS
+
 -- name: clear_staging
 TRUNCATE observed_touched, observed_revised
 
 -- name: copy_touched
-COPY observed_touched (tenant, grain, edge, start) FROM STDIN (FORMAT csv)
+COPY observed_touched (tenant, grain, edge, start, shard) FROM STDIN (FORMAT csv)
 
 -- name: existing
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
        r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
-       r.queue_min, r.queue_max, r.bags, r.examples
-FROM observed_row r JOIN observed_touched t USING (tenant, grain, edge, start)
+       r.queue_min, r.queue_max, r.bags, r.examples, r.shard
+FROM observed_row r JOIN observed_touched t USING (tenant, grain, edge, start, shard)
 
 -- name: copy_revised
 COPY observed_revised (
     tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
-    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, examples
+    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, examples, shard
 ) FROM STDIN (FORMAT csv)
 
 -- name: drop_touched
 DELETE FROM observed_row r USING observed_touched t
-WHERE r.tenant = t.tenant AND r.grain = t.grain AND r.edge = t.edge AND r.start = t.start
+WHERE r.tenant = t.tenant AND r.grain = t.grain AND r.edge = t.edge AND r.start = t.start AND r.shard = t.shard
 
 -- name: put_revised
-INSERT INTO observed_row SELECT * FROM observed_revised
+INSERT INTO observed_row (
+    tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
+    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, examples, shard
+)
+SELECT tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
+       client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, examples, shard
+FROM observed_revised
 
 -- name: touch_windows
 INSERT INTO observed_window (tenant, start, touched_at)
@@ -113,9 +125,10 @@ SELECT min(start), max(start) FROM observed_row WHERE tenant = %(tenant)s AND gr
 -- name: rows_inside
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
        r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
-       r.queue_min, r.queue_max, r.bags, r.examples
+       r.queue_min, r.queue_max, r.bags, r.examples, r.shard
 FROM unnest(%(tenants)s::text[], %(edges)s::bigint[], %(starts)s::bigint[]) AS over_ (tenant, edge, start)
 JOIN observed_row r ON r.tenant = over_.tenant AND r.grain = %(grain)s AND r.edge = over_.edge AND r.start >= over_.start AND r.start < over_.start + %(size)s
+    AND r.shard = %(shard)s
 
 -- name: edges_held
 SELECT tenant, count(*)::bigint FROM observed_edge WHERE tenant = ANY(%(tenants)s) GROUP BY tenant

@@ -1,5 +1,7 @@
 -- name: settle_windows
-UPDATE observed_window SET settled = true WHERE NOT settled AND touched_at < %(before)s
+UPDATE observed_window w SET settled = true, settled_at = %(at)s
+FROM (SELECT tenant, start FROM observed_window WHERE NOT settled AND touched_at < %(before)s ORDER BY tenant, start FOR UPDATE SKIP LOCKED) AS quiet
+WHERE w.tenant = quiet.tenant AND w.start = quiet.start
 
 -- name: open_windows
 SELECT tenant, array_agg(start) FROM observed_window WHERE NOT settled GROUP BY tenant
@@ -13,6 +15,12 @@ WHERE r.grain = %(grain)s AND r.start < %(before)s
   AND NOT EXISTS (
       SELECT 1 FROM observed_window w WHERE w.tenant = r.tenant AND NOT w.settled AND w.start >= r.start AND w.start < r.start + %(size)s
   )
+
+-- name: hold_edges
+SELECT pg_advisory_xact_lock_shared(5281875)
+
+-- name: lock_edges
+SELECT pg_advisory_xact_lock(5281875)
 
 -- name: forget_edges
 DELETE FROM observed_edge e WHERE NOT EXISTS (SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain = 3 AND r.edge = e.id)
