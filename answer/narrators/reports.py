@@ -123,7 +123,13 @@ def documented(packet: Packet) -> list[str]:
     for group in _pairs(packet.edges)[:LISTED]:
         out.append(say.documented_line(group, lang))
         out += [line for i in group if isinstance(i.edge, DesignedEdge) for line in say.quote_line(i, lang, 1)]
-        out += [f"{f.summary.rstrip('.')} [{i.marker}]." for i in group for f in i.findings if f.flag is not Flag.CONFIRMED and f.summary]
+        # Both layers of a relation carry its finding: said once, with both as sources.
+        said: dict[str, list[EdgeEvidence]] = {}
+        for item in group:
+            for finding in item.findings:
+                if finding.flag is not Flag.CONFIRMED and finding.summary:
+                    said.setdefault(finding.summary.rstrip("."), []).append(item)
+        out += [f"{summary} {say.cite(items)}." for summary, items in said.items()]
     return list(dict.fromkeys(out))
 
 
