@@ -12,7 +12,7 @@ from nexus.model.span import Kind
 
 SHOWS_CALLEE = (Kind.SERVER, Kind.INTERNAL, Kind.UNSPECIFIED, Kind.CONSUMER)
 # Columns of a span that a call takes over from either end.
-ENDS = ("row", "tenant", "sid", "label", "env", "role", "kind", "name", "start_ns", "latency", "suspect", "error", "cancel", "p", "service_version", "instance", "key", "named_env")
+ENDS = ("row", "tenant", "sid", "label", "env", "role", "kind", "name", "start_ns", "latency", "suspect", "error", "cancel", "p", "service_version", "instance", "key", "named_env", "tk")
 
 
 def call_steps(spans: pl.DataFrame) -> pl.DataFrame:
@@ -75,7 +75,7 @@ def paired(spans: pl.DataFrame, table: pl.DataFrame, found: pl.DataFrame) -> pl.
         p=pl.when(pl.col("p_p").is_not_null() & pl.col("end_p").is_not_null()).then(pl.min_horizontal("p_p", "end_p")), n_failed=number(errors & first),
         client_ns=client_ns, server_ns=pl.when(callee).then("c_latency"),
         caller_op=pl.col("p_entry_op"), callee_op=pl.coalesce("callee_name", pl.when(client).then("p_name")), n_cause=number(first),
-        trace_id=pl.when(first).then("c_trace_id"), span_id=pl.when(client).then("p_span_id").otherwise("c_span_id"),
+        tk=pl.col("c_tk"), trace_id=pl.when(first).then("c_trace_id"), span_id=pl.when(client).then("p_span_id").otherwise("c_span_id"),
         duration_ns=pl.when(client).then("p_latency").otherwise("longest"), failed=errors,
     )
 
@@ -106,7 +106,7 @@ def from_named(roots: pl.DataFrame) -> pl.DataFrame:
         target_env=pl.col("env"), infrastructure=pl.col("infrastructure"), at_ns=pl.col("start_ns"), calls=1, handled=1, server_errors=number(pl.col("error")),
         errors=number(pl.col("error")), cancelled=number(pl.col("cancel")), observed=1, clock_suspect=number(pl.col("suspect")), basis="server_only", n_basis=1,
         protocol=pl.col("family").fill_null("unknown"), n_protocol=1, target_version=pl.col("service_version"), instance=pl.lit(""), n_instance=1, p=pl.col("p"),
-        n_failed=number(pl.col("error")), server_ns=pl.col("latency"), caller_op=None, callee_op=pl.col("name"), n_cause=1, trace_id=pl.col("trace_id"),
+        n_failed=number(pl.col("error")), server_ns=pl.col("latency"), caller_op=None, callee_op=pl.col("name"), n_cause=1, tk=pl.col("tk"), trace_id=pl.col("trace_id"),
         span_id=pl.col("span_id"), duration_ns=pl.col("latency"), failed=pl.col("error"),
     )
 
@@ -146,5 +146,5 @@ def client_only(spans: pl.DataFrame, lonely: pl.DataFrame) -> pl.DataFrame:
         clock_suspect=number(pl.col("suspect")), basis="client_only", n_basis=1, protocol=pl.col("family").fill_null("unknown"), n_protocol=1,
         source_version=pl.col("service_version"), alias=pl.col("alias"), address=pl.when(~service).then("address"), instance=pl.col("instance").fill_null(""), n_instance=1,
         p=pl.col("p"), n_failed=number(pl.col("error")), client_ns=pl.col("latency"), caller_op=pl.col("entry_op"), callee_op=pl.col("name"), n_cause=1,
-        trace_id=pl.col("trace_id"), span_id=pl.col("span_id"), duration_ns=pl.col("latency"), failed=pl.col("error"),
+        tk=pl.col("tk"), trace_id=pl.col("trace_id"), span_id=pl.col("span_id"), duration_ns=pl.col("latency"), failed=pl.col("error"),
     )

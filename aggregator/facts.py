@@ -1,7 +1,8 @@
 """Facts: what one span, pair or message adds to one edge. Rows are sums of facts. Pure.
 
 Every column is additive or a sample; `FACTS` gives the defaults, so that each rule states only what it knows. `at_ns` places the
-fact in a window and is what first and last seen are taken from. `n_*` say how often the text beside them counts.
+fact in a window and is what first and last seen are taken from. `n_*` say how often the text beside them counts. `tk` is the key of
+the trace that the fact belongs to (a delivery: the sender's), and with it the shard.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ FACTS: Final[dict[str, tuple[Any, Any]]] = {
     "p": (pl.Float64, None), "n_failed": (pl.Int32, 0),
     "client_ns": (pl.Int64, None), "server_ns": (pl.Int64, None), "queue_ns": (pl.Int64, None),
     "caller_op": (pl.String, None), "callee_op": (pl.String, None), "n_cause": (pl.Int32, 0),
-    "trace_id": (pl.Binary, None), "span_id": (pl.Binary, None), "duration_ns": (pl.Int64, None), "failed": (pl.Boolean, False),
+    "tk": (pl.UInt64, 0), "trace_id": (pl.Binary, None), "span_id": (pl.Binary, None), "duration_ns": (pl.Int64, None), "failed": (pl.Boolean, False),
 }
 
 

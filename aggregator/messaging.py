@@ -14,7 +14,7 @@ from nexus.model.span import Kind
 
 _ENDS = (
     "tenant", "sid", "label", "env", "kind", "name", "start_ns", "end_ns", "latency", "suspect", "error", "cancel", "p", "service_version", "instance", "trace_id", "span_id", "key",
-    "entry_op", "msg_system", "topic", "family",
+    "entry_op", "msg_system", "topic", "family", "tk",
 )
 
 
@@ -74,7 +74,7 @@ def publishes(spans: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
         clock_suspect=number(head & pl.col("suspect")), protocol=pl.coalesce("family", "system", pl.lit("unknown")), n_protocol=number(head), source_version=pl.col("service_version"),
         instance=pl.col("instance").fill_null(""), n_instance=1, p=pl.col("p"), n_failed=pl.when(failed).then(n).otherwise(0), client_ns=pl.when(head).then("latency"),
         caller_op=pl.when(head).then("entry_op"), n_cause=number(head), trace_id=pl.when(head).then("trace_id"), span_id=pl.col("span_id"), duration_ns=pl.col("latency"),
-        failed=failed,
+        failed=failed, tk=pl.col("tk"),
     )
 
 
@@ -93,7 +93,7 @@ def subscribes(spans: pl.DataFrame, handlers: pl.DataFrame) -> pl.DataFrame:
         observed=n, clock_suspect=number(~pl.col("poll") & pl.col("suspect")), protocol=pl.coalesce("family", "system", pl.lit("unknown")), n_protocol=pl.col("handled"),
         source_version=pl.col("service_version"), instance=pl.col("instance").fill_null(""), n_instance=1, p=pl.col("p"), server_ns=pl.when(~pl.col("poll")).then("latency"),
         trace_id=pl.when(counts & (pl.col("handled") > 0)).then("trace_id"), span_id=pl.col("span_id"),
-        duration_ns=pl.when(~pl.col("poll")).then("latency"), failed=failed,
+        duration_ns=pl.when(~pl.col("poll")).then("latency"), failed=failed, tk=pl.col("tk"),
     )
 
 
@@ -125,7 +125,7 @@ def _edge() -> dict[str, pl.Expr | int]:
     return {
         "tenant": pl.col("h_tenant"), "relation": pl.lit(int(Relation.DELIVERS)), "source": pl.col("x_label"), "source_env": pl.col("x_env"),
         "target": pl.col("h_label"), "target_env": pl.col("h_env"),
-        "at_ns": pl.col("at"),
+        "at_ns": pl.col("at"), "tk": pl.col("x_tk"),
     }
 
 

@@ -25,8 +25,11 @@ class Observed:
     services: pl.DataFrame
 
 
-def observe(received: pl.DataFrame, rules: Rules) -> Observed:
-    """Facts of the spans in `received` (`SPAN_SCHEMA`), whatever their order and however often they came."""
+def observe(received: pl.DataFrame, rules: Rules, foreign: pl.Series | None = None) -> Observed:
+    """Facts of the spans in `received` (`SPAN_SCHEMA`), whatever their order and however often they came.
+
+    `foreign`: keys of traces that are there for what they tell of others; facts that belong to them are left out.
+    """
     spans = steps(prepare(received), rules)
     # Calls.
     found = call_steps(spans)
@@ -49,6 +52,9 @@ def observe(received: pl.DataFrame, rules: Rules) -> Observed:
         delivers(spans, published, handlers, ties),
     ])
     services = service_facts(spans, roots, table, lonely, published, consumed, ties, exit_protocols(spans, table, found, published))
+    if foreign is not None and len(foreign):
+        own = ~pl.col("tk").is_in(foreign.implode())
+        edges, services = edges.filter(own), services.filter(own)
     return Observed(edges, services)
 
 

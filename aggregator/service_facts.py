@@ -20,14 +20,14 @@ EXITS: Final = ("exits_paired", "exits_by_attribute", "unpaired_clients")
 def service_facts(
     spans: pl.DataFrame, roots: pl.DataFrame, table: pl.DataFrame, lonely: pl.DataFrame, published: pl.DataFrame, consumed: Consumed, ties: pl.DataFrame, protocols: pl.DataFrame,
 ) -> pl.DataFrame:
-    """One row a span: `tenant`, `label`, `env`, `at_ns`, the counters, `protocol` of an exit (null else), `version`, `instance`, `p`.
+    """One row a span: `tk` of its trace, `tenant`, `label`, `env`, `at_ns`, the counters, `protocol` of an exit (null else), `version`, `instance`, `p`.
 
     `roots`: root servers with `caller`; `protocols`: `row` -> `protocol` of client spans that count.
     """
     server, seen = pl.col("kind") == Kind.SERVER, pl.col("seen")
     serving = pl.col("kind").is_in([Kind.SERVER, Kind.CONSUMER])
     own = spans.select(
-        "row", "tenant", "label", "env", at_ns="start_ns", version="service_version", instance="instance", p="p",
+        "row", "tk", "tenant", "label", "env", at_ns="start_ns", version="service_version", instance="instance", p="p",
         spans=pl.lit(1), entry_spans=~pl.col("has_parent") | pl.col("crossing") | pl.col("self_consume") | (serving & ~seen),
         orphan_servers=server & pl.col("has_parent") & ~seen, beyond=pl.col("beyond"), bad_parents=pl.col("bad_parent"), conflicting_duplicates="conflicts",
         spans_sampling_known=pl.col("p").is_not_null(), clock_suspect="suspect",
@@ -50,7 +50,7 @@ def service_facts(
     return own.with_columns(
         *counters, beyond_horizon=pl.col("beyond").cast(pl.Int64) + pl.col("far").cast(pl.Int64).fill_null(0),
         protocol=pl.when(is_exit).then(pl.col("protocol").fill_null("unknown")),
-    ).select("tenant", "label", "env", "at_ns", *COUNTERS, "protocol", "version", "instance", "p")
+    ).select("tk", "tenant", "label", "env", "at_ns", *COUNTERS, "protocol", "version", "instance", "p")
 
 
 def _published(published: pl.DataFrame, ties: pl.DataFrame) -> pl.DataFrame:
