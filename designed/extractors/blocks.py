@@ -1,18 +1,21 @@
-"""A Markdown document as blocks with their places: headings, text, tables, fences. Pure.
+"""A document as blocks with their places: headings, text, tables, fences; and how Markdown becomes one. Pure.
 
-`markdown-it-py` finds the blocks (it keeps line maps); what is inside a line is left to `flat`, which keeps columns.
+`markdown-it-py` finds Markdown's blocks (it keeps line maps); what is inside a line is left to `flat`, which keeps columns. The other
+markups have parsers of their own beside this one (`blocks_rst`, `blocks_adoc`, `blocks_page`); `documents.document_of` picks.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from designed.extractors.flat import MARKDOWN, Flat, flatten, joined
 from designed.place import Lines
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
@@ -23,10 +26,11 @@ _CLOSING = re.compile(r"[ \t]+#+[ \t]*$")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A table cell as [start, end) of the document."""
+    """A table cell as [start, end) of the document; `more` are its further lines where other cells stand between them (grid tables)."""
 
     start: int
     end: int
+    more: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +51,30 @@ class Block:
     language: str = ""
     indent: int = 0
     rows: tuple[tuple[Cell, ...], ...] = ()
-    children: list[Block] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Blocks of a text, in order, and its front matter."""
+    """Blocks of a text, in order, its front matter, and the marks inside its lines (`flat`)."""
 
     text: str
     lines: Lines
     blocks: tuple[Block, ...]
     front: str = ""
     front_start: int = 0
+    marks: re.Pattern[str] = MARKDOWN
+
+    def flat(self, start: int, end: int) -> Flat:
+        """The stretch [start, end) without its markup."""
+        return flatten(self.text, start, end, self.marks)
+
+    def cell(self, cell: Cell) -> Flat:
+        """A table cell without its markup."""
+        return joined([self.flat(start, end) for start, end in ((cell.start, cell.end), *cell.more)], " ")[0]
+
+    def row(self, row: Sequence[Cell]) -> tuple[Flat, list[tuple[int, int]]]:
+        """A row with ` | ` between its cells, and each cell as [start, end) of it."""
+        return joined([self.cell(cell) for cell in row], " | ")
 
 
 @cache
@@ -68,12 +84,12 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def parse(text: str) -> Document:
-    """Any text is Markdown; none raises."""
+def parse(text: str, skeleton: str | None = None) -> Document:
+    """Any text is Markdown; none raises. `skeleton` is the text as far as it is Markdown, line by line, where not all of it is."""
     front = _FRONT_MATTER.match(text)
-    body = text
+    body = text if skeleton is None else skeleton
     if front is not None:
-        body = "\n" * text.count("\n", 0, front.end()) + text[front.end() :]
+        body = "\n" * text.count("\n", 0, front.end()) + body[front.end() :]
     lines = Lines(text)
     blocks: list[Block] = []
     items: list[Block | None] = []
@@ -123,8 +139,6 @@ def _text(token: Token, lines: Lines, blocks: list[Block], items: list[Block | N
     block = Block("text", begin, end, len(items), first, quotes > 0, parents)
     if first:
         items[-1] = block
-    if parents:
-        parents[-1].children.append(block)
     blocks.append(block)
 
 
@@ -151,13 +165,14 @@ def _table(token: Token, lines: Lines, items: list[Block | None]) -> Block:
             continue
         start = lines.start(number)
         end = lines.text.find("\n", start)
-        rows.append(_cells(lines.text, start, len(lines.text) if end < 0 else end))
+        rows.append(cells(lines.text, start, len(lines.text) if end < 0 else end))
     return Block(
         "table", lines.start(token.map[0] + 1), lines.start(token.map[1] + 1), parents=tuple(i for i in items if i is not None), rows=tuple(rows)
     )
 
 
-def _cells(text: str, start: int, end: int) -> tuple[Cell, ...]:
+def cells(text: str, start: int, end: int) -> tuple[Cell, ...]:
+    """Cells of a row between bars; a bar in a code span or behind a backslash is none."""
     bounds = [start]
     code = False
     position = start
@@ -171,7 +186,7 @@ def _cells(text: str, start: int, end: int) -> tuple[Cell, ...]:
             bounds.append(position)
         position += 1
     bounds.append(end)
-    cells = []
+    found = []
     for index, (first, last) in enumerate(itertools.pairwise(bounds)):
         begin, stop = first + (1 if index else 0), last
         while begin < stop and text[begin] in " \t>":
@@ -180,5 +195,5 @@ def _cells(text: str, start: int, end: int) -> tuple[Cell, ...]:
             stop -= 1
         if begin == stop and index in (0, len(bounds) - 2):
             continue
-        cells.append(Cell(begin, stop))
-    return tuple(cells)
+        found.append(Cell(begin, stop))
+    return tuple(found)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-_MARK = re.compile(
+# What marks a piece of a line up. Every markup's pattern has the groups `code` with `inner`, `link` with `text`, and `newline`; what
+# other groups match is dropped.
+MARKDOWN = re.compile(
     r"(?P<image>!\[[^\]\n]*\]\([^)\n]*\))"
     r"|(?P<code>(?P<ticks>`+)(?P<inner>[^`]+?)(?P=ticks))"
     r"|(?P<link>\[(?P<text>(?:[^\[\]\n]|\n(?!\n)|!\[[^\]]*\]\([^)]*\))+)\](?:\((?P<url>[^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+[\"'][^\"')]*[\"'])?\)|\[[^\]\n]*\]))"
@@ -19,6 +22,30 @@ _MARK = re.compile(
     r"|(?P<newline>[ \t]*\n[ \t>]*)",
     re.DOTALL,
 )
+RESTRUCTURED = re.compile(
+    r"(?P<code>``(?P<inner>[^`]+)``)"
+    r"|(?P<link>(?::[\w:+.-]+:)?`(?P<text>[^`<]+?)(?:\s*<[^>`]+>)?`_{0,2})"
+    r"|(?P<note>\s?\[[#*\w.-]+\]_)"
+    r"|(?P<bold>\*{1,2}(?=\S)|(?<=\S)\*{1,2})"
+    r"|(?P<reference>(?<=\w)_{1,2}(?![\w]))"
+    r"|(?P<substitution>\|(?=\w[^|\n]*\w\|)|(?<=\w)\|(?=[\s.,]))"
+    r"|(?P<escape>\\)"
+    r"|(?P<newline>[ \t]*\n[ \t]*)",
+    re.DOTALL,
+)
+ASCIIDOC = re.compile(
+    r"(?P<code>`\+?(?P<inner>[^`\n]+?)\+?`)"
+    r"|(?P<image>image:[^\s\[]*\[[^\]]*\]|footnote:[^\s\[]*\[[^\]]*\])"
+    r"|(?P<link>(?:(?:link|xref|mailto):[^\s\[]*|https?://[^\s\[\]]+)\[(?P<text>[^\]\n^]*)\^?\])"
+    r"|(?P<cross><<[^,<>\n]+,[ ]*|<<|>>)"
+    r"|(?P<role>\[[.#%][\w .#%-]*\](?=[#*_`]))"
+    r"|(?P<bold>\*{1,2}(?=\S)|(?<=\S)\*{1,2}|(?<![\w])_{1,2}(?=\w)|(?<=[\w.])_{1,2}(?![\w])|(?<![\w])#{1,2}(?=\w)|(?<=\w)#{1,2}(?![\w]))"
+    r"|(?P<escape>\\(?=[*_`#\[{<]))"
+    r"|(?P<newline>(?:[ \t]+\+)?[ \t]*\n[ \t]*)",
+    re.DOTALL,
+)
+# Text of pages has no marks.
+PLAIN = re.compile(r"(?P<code>(?!)(?P<inner>))|(?P<link>(?!)(?P<text>))|(?P<newline>[ \t]*\n[ \t]*)")
 _SENTENCE_END = re.compile(r"[.!?。](?=[\"')\]]*(?:\s|$))[\"')\]]*|[。]")
 _ABBREVIATION = re.compile(r"(?:\b(?:[eE]\.g|[iI]\.e|etc|vs|cf|approx|incl|resp|No|Fig|Mr|Ms|Dr|ca)|\b[A-Z])$")
 
@@ -53,8 +80,8 @@ class Flat:
         return self.in_code(offset) or any(start <= offset < end for start, end in self.links)
 
 
-def flatten(document: str, start: int, end: int) -> Flat:
-    """The stretch [start, end) of a Markdown document as plain text."""
+def flatten(document: str, start: int, end: int, marks: re.Pattern[str] = MARKDOWN) -> Flat:
+    """The stretch [start, end) of a document as plain text."""
     pieces: list[str] = []
     starts: list[int] = []
     sources: list[int] = []
@@ -75,7 +102,7 @@ def flatten(document: str, start: int, end: int) -> Flat:
     def walk(first: int, last: int) -> None:
         nonlocal strike
         position = first
-        for match in _MARK.finditer(document, first, last):
+        for match in marks.finditer(document, first, last):
             put(document[position : match.start()], position)
             position = match.end()
             kind = match.lastgroup
@@ -102,6 +129,28 @@ def flatten(document: str, start: int, end: int) -> Flat:
     if not starts:
         return Flat("", (0,), (start,))
     return Flat("".join(pieces), tuple(starts), tuple(sources), tuple(code), tuple(links), tuple(struck))
+
+
+def joined(parts: Sequence[Flat], between: str) -> tuple[Flat, list[tuple[int, int]]]:
+    """Stretches of a document as one text with `between` them, and each as [start, end) of it."""
+    text = ""
+    starts: list[int] = []
+    sources: list[int] = []
+    bounds: list[tuple[int, int]] = []
+    marked: tuple[list[tuple[int, int]], ...] = ([], [], [])
+    for part in parts:
+        if bounds:
+            starts.append(len(text))
+            sources.append(parts[len(bounds) - 1].source(bounds[-1][1] - bounds[-1][0]))
+            text += between
+        shift = len(text)
+        text += part.text
+        starts += [start + shift for start in part.starts]
+        sources += part.sources
+        for spans, own in zip(marked, (part.code, part.links, part.struck), strict=True):
+            spans += [(a + shift, b + shift) for a, b in own]
+        bounds.append((shift, len(text)))
+    return Flat(text, tuple(starts) or (0,), tuple(sources) or (0,), *map(tuple, marked)), bounds
 
 
 def sentences(flat: Flat) -> list[tuple[int, int]]:

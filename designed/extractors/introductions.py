@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
-from designed.extractors.flat import Flat, flatten
+from designed.extractors.flat import Flat
 from designed.extractors.roles import role_of
 from designed.reader import RawEntity
 from nexus.model.names import HANGUL_WORD, hyphenated
@@ -82,7 +82,7 @@ def _all(document: Document) -> Iterator[RawEntity]:
     section = ""
     for index, block in enumerate(document.blocks):
         if block.kind == "heading":
-            flat = flatten(document.text, block.start, block.end)
+            flat = document.flat(block.start, block.end)
             section = flat.text
             yield from _title(document, flat.text, block.start, block.end, "title" if index == 0 or block.level == 1 else "")
             yield from _glosses(document, flat, 0, len(flat.text))
@@ -124,13 +124,13 @@ def _table(document: Document, block: Block) -> Iterator[RawEntity]:
     if not block.rows or not block.rows[0]:
         return
     yield from _role_cells(document, block)
-    head = flatten(document.text, block.rows[0][0].start, block.rows[0][0].end).text.strip(" *`")
+    head = document.cell(block.rows[0][0]).text.strip(" *`")
     if _COLUMN.fullmatch(head) is None or head.casefold() == "name":
         return
     for row in block.rows[1:]:
         if not row:
             continue
-        text = flatten(document.text, row[0].start, row[0].end).text.strip(" *`")
+        text = document.cell(row[0]).text.strip(" *`")
         if text and len(text.split()) <= 4 and re.fullmatch(r"[\w가-힣][\w가-힣 ./&()-]*", text) and hyphenated(text) not in _STOP:
             name = re.sub(r"\s*\(.*\)$", "", text)
             product = technology(name)
@@ -139,15 +139,15 @@ def _table(document: Document, block: Block) -> Iterator[RawEntity]:
 
 def _role_cells(document: Document, block: Block) -> Iterator[RawEntity]:
     """Entries under "Depends on" or 외부 연동 are names, wherever else they stand."""
-    heads = [role_of(flatten(document.text, c.start, c.end).text.strip(" *_`")) for c in block.rows[0]]
+    heads = [role_of(document.cell(c).text.strip(" *_`")) for c in block.rows[0]]
     for row in block.rows[1:]:
-        key = role_of(flatten(document.text, row[0].start, row[0].end).text) if row and len(row) == 2 else None
+        key = role_of(document.cell(row[0]).text) if row and len(row) == 2 else None
         for index, cell in enumerate(row):
             role = heads[index] if index and index < len(heads) else None
             role = role or (key if index == 1 else None)
             if role is None or role[0] != "CALLS":
                 continue
-            flat = flatten(document.text, cell.start, cell.end)
+            flat = document.cell(cell)
             for entry in entries(flat, 0, len(flat.text), (), topics=False):
                 if hyphenated(entry.raw.name) not in _STOP and len(entry.raw.name) > 2:
                     yield _entity(document, flat, entry.start, entry.end, entry.raw.name, entry.kind, "code")
@@ -157,7 +157,7 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
     source = document.text
     if _TELLING.search(source, block.start, block.end) is None:
         return
-    flat = flatten(source, block.start, block.end)
+    flat = document.flat(block.start, block.end)
     if block.item and _SECTION.search(section):
         lead = re.match(r"([A-Za-z가-힣][\w가-힣 -]{1,40}?)\s*(?:[:–—]|\s-\s)", flat.text)
         if lead is not None and (_KEBAB.fullmatch(lead[1]) or heading_name(lead[1])[0]):

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
-from designed.extractors.flat import Flat, flatten, sentences
+from designed.extractors.flat import Flat, sentences
 from designed.extractors.names import Name
 from designed.extractors.prose_en import english_statements
 from designed.extractors.prose_ko import korean_statements
@@ -30,7 +30,7 @@ Listed = list[tuple[Statement, int, int]]
 def list_statements(document: Document, block: Block, flat: Flat, found: Sequence[Name], context: Context) -> Listed | None:
     """Statements of an item; None where it is to be read as ordinary sentences."""
     parent = (block.parents[-1] if block.parents[-1] is not block else block.parents[-2] if len(block.parents) > 1 else None) if block.parents and block.item else None
-    lead = flatten(document.text, parent.start, parent.end).text.strip() if parent is not None else ""
+    lead = document.flat(parent.start, parent.end).text.strip() if parent is not None else ""
     if _VARIABLE.search(lead) or _VARIABLE.match(flat.text.strip(" `*")):
         made = [(s, 0, len(flat.text)) for s in address_statements(flat, 0, len(flat.text), found, context, "list.address")]
         if made:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from designed.extractors.blocks import Block, Document, parse
-from designed.extractors.flat import Flat, flatten, sentences
+from designed.extractors.blocks import Block, Document
+from designed.extractors.documents import MARKUPS, document_of
+from designed.extractors.flat import Flat, sentences
 from designed.extractors.flows import ARROW, FENCES, SETTINGS, arrow_statements, setting_statements
 from designed.extractors.lists import led_statements, list_statements
 from designed.extractors.modality import heading_modality
@@ -34,17 +35,17 @@ from nexus.model.technology import technology
 # Every service exports telemetry: that is no dependency of its work (observed-edges.md keeps it apart too).
 _TELEMETRY_SINK = re.compile(r"collector|otel|jaeger|zipkin|prometheus|tempo|loki|datadog|fluent|logstash|statsd|telemetry", re.IGNORECASE)
 _TELEMETRY = re.compile(r"telemetry|\btraces?\b|\bspans?\b|\bmetrics?\b|\blogs?\b|\bOTLP\b|\bexport|\bsend(?:s|ing)? data\b|트레이스|메트릭|로그|텔레메트리", re.IGNORECASE)
-READERS = frozenset({"markdown", "text"})
+
 
 
 def has_prose(reader: str) -> bool:
     """Whether documents of a reader have running text."""
-    return reader in READERS
+    return reader in MARKUPS
 
 
 def extract(text: SourceText, registry: Registry) -> tuple[RawClaim, ...]:
     """Claims in order of their place."""
-    document = parse(text.text)
+    document = document_of(text)
     names = names_of(registry)
     claims: list[RawClaim] = []
     for block, context in contexts(document, registry):
@@ -64,7 +65,7 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
     path: list[tuple[int, str, tuple | None]] = []  # type: ignore[type-arg]  # (level, heading, subject)
     for block in document.blocks:
         if block.kind == "heading":
-            heading = flatten(document.text, block.start, block.end).text
+            heading = document.flat(block.start, block.end).text
             while path and path[-1][0] >= block.level:
                 path.pop()
             outer = next((s for _, _, s in reversed(path) if s is not None), base)
@@ -79,7 +80,7 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
 
 def _lead(document: Document, item: Block, registry: Registry) -> tuple[RawName, str] | None:
     """The service that a list item is about: `- **Notification service**` with items below."""
-    text = flatten(document.text, item.start, item.end).text.strip()
+    text = document.flat(item.start, item.end).text.strip()
     return subject_of(text, registry) if 0 < len(text) <= 40 else None
 
 
@@ -102,7 +103,7 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
     arrows = ARROW.search(source, block.start, block.end) is not None
     if not arrows and HINT.search(source, block.start, block.end) is None and not (hangul and KO_HINT.search(source, block.start, block.end)):
         return
-    flat = flatten(source, block.start, block.end)
+    flat = document.flat(block.start, block.end)
     found = names.find(flat)
     drawn: set[tuple[str, str]] = set()
     if arrows:

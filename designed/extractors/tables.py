@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
-from designed.extractors.flat import Flat, flatten, sentences
+from designed.extractors.flat import Flat, sentences
 from designed.extractors.lists import address_statements
 from designed.extractors.names import Name, Names
 from designed.extractors.prose_en import english_statements
@@ -51,15 +51,14 @@ def table_statements(document: Document, block: Block, names: Names, context: Co
     """Claims of a table, each quoting its row."""
     if not block.rows:
         return
-    heads = tuple(flatten(document.text, c.start, c.end).text.strip(" *_`") for c in block.rows[0])
+    heads = tuple(document.cell(c).text.strip(" *_`") for c in block.rows[0])
     columns = _columns(heads)
     # Where a column or key gives a relation, its entries may be names that nothing else knows.
     relational = columns.roles or columns.source is not None or columns.topic is not None or columns.service is not None or len(heads) == 2
     for row in block.rows[1:]:
         if len(row) < 2 or not (relational or names.maybe(document.text[row[0].start : row[-1].end])):
             continue
-        flat = flatten(document.text, row[0].start, row[-1].end)
-        spans = _spans(flat, row)
+        flat, spans = document.row(row)
         found = names.find(flat)
         planned = heading(flat, context)
         for statement, start, end in _row(flat, spans, found, columns, context):
@@ -88,22 +87,6 @@ def _columns(heads: Sequence[str]) -> _Columns:
         tuple(heads), source, target, topic, producer, consumer, service, first(ROUTE), first(PROTOCOL),
         tuple((i, role) for i, h in enumerate(heads) if i > 0 and (role := role_of(h)) is not None and i not in (source, target, topic, producer, consumer, service)),
     )
-
-
-def _spans(flat: Flat, row: Sequence[object]) -> list[tuple[int, int]]:
-    """Cells as [start, end) of the row's flat text."""
-    spans = []
-    for cell in row:
-        start = next((s + max(0, cell.start - o) for s, o, n in _pieces(flat) if o + n > cell.start), len(flat.text))  # type: ignore[attr-defined]
-        end = max((s + min(n, cell.end - o) for s, o, n in _pieces(flat) if o < cell.end), default=start)  # type: ignore[attr-defined]
-        spans.append((start, max(start, end)))
-    return spans
-
-
-def _pieces(flat: Flat) -> Iterator[tuple[int, int, int]]:
-    bounds = (*flat.starts[1:], len(flat.text))
-    for start, source, stop in zip(flat.starts, flat.sources, bounds, strict=True):
-        yield start, source, stop - start
 
 
 def _row(

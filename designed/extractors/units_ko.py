@@ -16,6 +16,7 @@ from nexus.model.service import NodeKind
 
 _NOUNS = frozenset({"NNG", "NNP", "NNB", "SL", "SN", "XSN", "SH", "XR", "NR"})
 _VERBS = frozenset({"VV", "VA", "VX", "VCP", "VCN"})
+_PARTICLES = frozenset({"은", "는", "이", "가", "을", "를", "에", "에서", "에게", "로", "으로", "와", "과", "만", "도"})
 _EVENT_HEADS = frozenset({"이벤트", "토픽", "메시지", "메세지"})
 
 
@@ -163,6 +164,8 @@ def _phrase(morphs: Sequence[Morph], position: int, masked: str, start: int, bac
             nouns = []
             position += 1
             continue
+        if names and not nouns and _detached(morph, masked):
+            break
         if morph.tag in ("MM", "NP"):
             determiner = morph.form
             end = morph.end
@@ -191,11 +194,10 @@ def _phrase(morphs: Sequence[Morph], position: int, masked: str, start: int, bac
             continue
         break
     particle, only = "", False
-    closed = bool(names) and position > 0 and morphs[position - 1].tag == "SSC"
+    named = bool(names) and not nouns
     while position < len(morphs) and (
         morphs[position].tag in ("JKS", "JKO", "JKB", "JX", "JC", "JKC", "JKQ")
-        # "앱 (app) 는": behind a bracket and a space the tagger sees no particle.
-        or (closed and not particle and morphs[position].form in ("은", "는", "이", "가", "을", "를", "에", "에서", "로"))
+        or (named and not particle and _detached(morphs[position], masked))
     ):
         morph = morphs[position]
         if morph.form == "만":
@@ -215,6 +217,11 @@ def _phrase(morphs: Sequence[Morph], position: int, masked: str, start: int, bac
     elif nouns and nouns[-1] in lexicon.SELVES and not determiner:
         noun = nouns[-1] if len(nouns) == 1 else noun
     return Unit("np", start + first.start, start + end, tuple(names), noun, particle, only), max(position, morphs.index(first) + 1)
+
+
+def _detached(morph: Morph, masked: str) -> bool:
+    """‘앱 (app) 는’, "`order` 를": behind markup and a space the tagger sees no particle."""
+    return morph.form in _PARTICLES and masked[morph.end : morph.end + 1].strip(" ,") == "" and masked[:morph.start].endswith((" ", ")"))
 
 
 def _event(nouns: Sequence[str], names: Sequence[Name], morphs: Sequence[Morph], first: Morph, start: int, masked: str) -> Name | None:

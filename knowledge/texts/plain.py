@@ -9,7 +9,7 @@ from nexus.model.document import Tier
 READER = TextReader(
     frozenset({
         ".txt", ".text", ".mmd", ".mermaid", ".puml", ".plantuml", ".iuml", ".pu", ".dsl", ".json", ".yaml", ".yml", ".proto", ".dot", ".gv",
-        ".drawio", ".dio", ".excalidraw", ".wsd", ".tpl", ".env", ".tf", ".hcl", ".toml", ".graphql", ".avsc", ".xml",
+        ".drawio", ".dio", ".excalidraw", ".wsd", ".tpl", ".env", ".properties", ".tf", ".hcl", ".toml", ".graphql", ".avsc", ".xml",
     }),
     Syntax.NONE, Tier.AUTHORED, lambda data: Extracted(decoded(data)),
 )

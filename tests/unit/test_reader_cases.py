@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from designed.extractors.documents import MARKUPS
 from designed.joins import join
 from designed.place import is_verbatim
 from designed.reader import RawClaim, ReadContext, Reading, pick
@@ -83,4 +84,4 @@ def test_there_is_a_case_for_every_reader() -> None:
             reader = pick(READERS, source(CASES, str(path.relative_to(CASES))))
             used.add(reader.name if reader else "")
     # Prose and plain text have tests of their own.
-    assert set(READERS) - used <= {"markdown", "text", "entities_yaml"}
+    assert set(READERS) - used <= {"entities_yaml", *MARKUPS}
