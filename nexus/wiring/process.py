@@ -14,6 +14,7 @@ from nexus.settings import Settings
 from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.migrate import migrate
 from nexus.store.pool import Database
+from nexus.wiring.beside import beside_settings, keep_settings
 from nexus.wiring.runtime import Runtime
 from nexus.wiring.supervisor import supervise
 
@@ -56,10 +57,12 @@ def database(settings: Settings) -> Iterator[str]:
     url = server.start()
     marker = settings.data / DATABASE_URL_FILE
     marker.write_text(url, encoding="utf-8")
+    kept = keep_settings(settings)
     try:
         yield url
     finally:
         marker.unlink(missing_ok=True)
+        kept.unlink(missing_ok=True)
         server.stop()
 
 
@@ -85,7 +88,7 @@ def open_database(settings: Settings, url: str) -> Database:
 
 @contextmanager
 def runtime_beside(settings: Settings) -> Iterator[Runtime]:
-    """A runtime for a one-shot command: on the database of a service that runs, else on an embedded one started for the command."""
+    """A runtime for a one-shot command: on the database and the settings of a service that runs, else on an embedded one started for the command."""
     with ExitStack() as stack:
         if settings.database.url is not None:
             url = settings.database.url.get_secret_value()
@@ -94,7 +97,7 @@ def runtime_beside(settings: Settings) -> Iterator[Runtime]:
                 stack.enter_context(data_folder(settings.data))
                 url = stack.enter_context(database(settings))
             except InUse:
-                url = beside_url(settings)
+                url, settings = beside_url(settings), beside_settings(settings)
         migrate(url)
         runtime = Runtime(settings, open_database(settings, url))
         stack.callback(runtime.close)
