@@ -130,6 +130,9 @@ def _mask(text: str, mentions: list[Mention]) -> tuple[str, list[_Slot]]:
     out.append(text[at:])
     # Back-ticks and quotes around a name are no words; a kind word behind it ("the fx service") belongs to it.
     masked = re.sub(r"[`'\"“”‘’](⟦\d+⟧)[`'\"“”‘’]", r"\1", "".join(out))
+    # A gloss is the same name again: `주문(⟦0⟧)은`, `⟦0⟧ (orders)`.
+    masked = re.sub(r"(⟦\d+⟧)\s?\(\1\)", r"\1", masked)
+    masked = re.sub(r"(?:[\w-]+\s?)?\((⟦\d+⟧)\)|(⟦\d+⟧)\s?\([^()⟦⟧]*\)", r"\1\2", masked)
     masked = re.sub(r"(⟦\d+⟧)\s+(?:micro)?(?:service|svc|database|db|topic|queue)\b", r"\1", masked, flags=re.IGNORECASE)
     return re.sub(r"(⟦\d+⟧)\s+(?:서비스|데이터베이스|토픽|큐)(?=[가-힣]?)", r"\1", masked), slots
 

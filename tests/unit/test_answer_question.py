@@ -115,6 +115,10 @@ def test_time(text: str, expected: str | None) -> None:
     ("체크아웃은 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
     ("환율을 호출하는 서비스는?", QuestionKind.CALLERS, ["fx"]),
     ("Who calls currency?", QuestionKind.CALLERS, ["fx"]),
+    ("결제(checkout)는 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
+    ("체크아웃 서비스(checkout)는 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
+    ("환율 서비스(fx)를 누가 호출하나요?", QuestionKind.CALLERS, ["fx"]),
+    ("What does checkout (the till) call?", QuestionKind.CALLEES, ["checkout"]),
 ])
 def test_a_name_without_the_word_for_what_it_is(text: str, kind: QuestionKind, subjects: list[str]) -> None:
     registry = Registry([Entity("1", "checkout", "service", ("체크아웃 서비스",)), Entity("2", "fx", "service", ("환율 서비스", "currency service"))])
