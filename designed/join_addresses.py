@@ -26,10 +26,11 @@ _SCHEME_PROTOCOL: Final = {
 # Variables that tell a service its own address, or an address for others to use.
 _OWN: Final = vocabulary("bind listen listener listeners advertised advertise cors origin origins allowed callback redirect public self own voters proxy_pass")
 _TELEMETRY_WORDS: Final = vocabulary("otel otlp exporter telemetry tracing traceloop zipkin jaeger opentracing apm newrelic datadog dd sentry pyroscope profiler")
+_LOCAL_URL: Final = re.compile(r"https?://(?:localhost|127\.0\.0\.1|host\.docker\.internal)(?=[:/]|$)")
 _UI_PORTS: Final = frozenset({"16686", "3000", "9090", "5601", "8089"})
 _TEST_WORDS: Final = vocabulary("test tests e2e cypress playwright")
 _GENERIC_STEMS: Final = vocabulary(
-    "app site web self base callback redirect docs image images cdn static assets frontend origin host domain server proxy no_proxy npm pip registry repo git"
+    "app site web self external base callback redirect docs image images cdn static assets frontend origin host domain server proxy no_proxy npm pip registry repo git"
 )
 
 
@@ -138,6 +139,9 @@ def _value(path: str, known: Known, fact: Fact, value: str, place: Place, ports:
     parts = set(variable_words(fact.key))
     if parts & _OWN or (fact.key.lower().startswith(("otel_", "k6_otel")) or {"otlp", "traceloop"} & parts):
         return
+    if _LOCAL_URL.match(value) and (meant := _by_key(known, fact)) is not None:
+        yield from _claim(path, known, fact, meant, Address("localhost", "", "http"), place, "key", parts)
+        return
     for address in addresses(value, fact.key):
         target = known.host(address.host) or _unknown(address, fact.key)
         if target is None:
@@ -151,12 +155,18 @@ def _value(path: str, known: Known, fact: Fact, value: str, place: Place, ports:
         yield from _claim(path, known, fact, target, Address(address.host, port, address.scheme, address.certain), place, rule, parts)
 
 
+def _by_key(known: Known, fact: Fact) -> str | None:
+    """`payment-service.url: http://localhost:8082` on a developer's machine: the key says which service is meant."""
+    meant = {known.canonical(part) for part in fact.key.split(".") if known.canonical(part) in known.names}
+    return meant.pop() if len(meant) == 1 else None
+
+
 def _unknown(address: Address, variable: str) -> str | None:
     """A name for a host that no document declares."""
-    about = stem(variable)
+    about = next((found for part in reversed(variable.split(".")) if (found := stem(part))), "")
     if is_public(address.host):
         # Outside: named by what the variable calls it; a generic variable ("PUBLIC_URL") is one's own address.
-        if not about or set(about.split()) & _GENERIC_STEMS or not address.scheme.startswith(("http", "ws", "grpc", "amqp", "smtp")):
+        if not about or set(about.split()) & _GENERIC_STEMS or variable.startswith("spring.") or not address.scheme.startswith(("http", "ws", "grpc", "amqp", "smtp")):
             return None
         return about.replace(" ", "-")
     if "." in address.host and not address.certain:

@@ -1,4 +1,4 @@
-"""Helm values: the environment of services under their keys.
+"""Helm values: the environment of services under their keys, and addresses that stand there in plain.
 
 ```yaml
 cart:                       # the service is the key above `env`
@@ -6,6 +6,7 @@ cart:                       # the service is the key above `env`
     - {name: VALKEY_ADDR, value: valkey:6379}
 frontend:
   envVars: {CART_ADDR: cart:7070}
+  adsUrl: http://ads:8080
 ```
 """
 
@@ -13,10 +14,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import yaml
 
+from designed.addresses import addresses, holds_address
 from designed.block_lines import BlockLines
 from designed.kinds import ROLE_KIND, role_of
 from designed.reader import Fact, Format, RawEntity, ReadContext, Reader, Reading
@@ -26,6 +29,13 @@ from nexus.model.document import Problem, SourceText
 
 _ENVIRONMENTS: Final = frozenset({"env", "envvars", "environment", "extraenv", "extraenvs", "extraenvvars", "envoverrides", "environmentvariables"})
 _NOT_SERVICES: Final = frozenset({"global", "default", "defaults", "common", "components", "services", "deployment", "container", "image", "base", "server", "app"})
+# Below these stands where a service itself is reached, or what only the cluster needs.
+_OWN: Final = frozenset({"ingress", "route", "routes", "httproute", "service", "image", "images", "global", "tls", "probe", "livenessprobe", "readinessprobe", "annotations", "labels"})
+# A key with one of these is a thing that runs.
+_RUN: Final = frozenset({"image", "replicas", "replicacount", "resources", "autoscaling"})
+_PLAIN: Final = re.compile(r"^[ \t]*[\w.-]*(?:url|uri|host|addr|address|endpoint|servers?|brokers?)s?\s*:[ \t]*[\"']?[\w+:/.@-]+", re.IGNORECASE | re.MULTILINE)
+# Folders between a service's and its chart's.
+_FOLDERS: Final = frozenset({"helm", "chart", "charts", "deploy", "deployment", "k8s", "kubernetes", "infra", "values", "environments", "envs"})
 _MAX_DEPTH: Final = 8
 
 
@@ -34,7 +44,7 @@ def accepts(text: SourceText) -> bool:
     name = posixpath.basename(text.path)
     return (
         re.match(r"(?:.*[.-])?values(?:[.-].*)?\.ya?ml$", name) is not None
-        and re.search(r"^\s+\w*(?:env|ENV|Env)\w*\s*:", text.text, re.MULTILINE) is not None
+        and (re.search(r"^\s*\w*(?:env|ENV|Env)\w*\s*:", text.text, re.MULTILINE) is not None or _PLAIN.search(text.text) is not None)
     )
 
 
@@ -44,9 +54,10 @@ def read(text: SourceText, context: ReadContext) -> Reading:
     roots, faults = documents(mask_templates(text.text))
     entities: list[RawEntity] = []
     facts: list[Fact] = []
-    chart = posixpath.basename(posixpath.dirname(text.path))
+    chart = next((folder for folder in reversed(posixpath.dirname(text.path).split("/")) if folder.casefold() not in _FOLDERS), "")
     for root in roots:
         _walk(lines, root, (chart, None), entities, facts, 0)
+        facts += _plain(lines, root, chart, "", "", 0)
     return Reading((), tuple(entities), tuple(facts), tuple(Problem(context.path, lines.line(at), message) for at, message in faults))
 
 
@@ -78,6 +89,20 @@ def _walk(
         if isinstance(value, yaml.MappingNode) and key.lower() not in _ENVIRONMENTS:
             below = owner if key.lower() in _NOT_SERVICES else (key, k)
             _walk(lines, value, below, entities, facts, depth + 1)
+
+
+def _plain(lines: BlockLines, node: yaml.Node, name: str, owner: str, path: str, depth: int) -> Iterator[Fact]:
+    """Addresses (URLs and host:port, no bare words) anywhere below what is run: the nearest key with an image or replicas, else the chart."""
+    found = list(pairs(node))
+    if any(key.lower() in _RUN for key, _, _ in found):
+        owner, path = name, ""
+    for key, k, value in found:
+        dotted = f"{path}.{key}".lstrip(".")
+        if isinstance(value, yaml.MappingNode):
+            if depth < _MAX_DEPTH and key.lower() not in _OWN | _ENVIRONMENTS:
+                yield from _plain(lines, value, name if key.lower() in _NOT_SERVICES else key, owner, dotted, depth + 1)
+        elif owner and holds_address(key) and any(address.certain for address in addresses(scalar(value), key)):
+            yield Fact("env", owner, dotted, scalar(value), lines.place(*span(k, value)), {"format": "helm"})
 
 
 READER: Final[Reader] = Format("helm_values", accepts, read, 14)

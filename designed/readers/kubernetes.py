@@ -1,4 +1,4 @@
-"""Kubernetes manifests: workloads and their environment, Services, ConfigMaps, and policies (in `_kubernetes_policy`).
+"""Kubernetes manifests: workloads and their environment, Services, ConfigMaps, policies (`_kubernetes_policy`), routes (`_kubernetes_routes`).
 
 Environment values that name another service are facts, for the service stands in another document: `designed.joins` makes claims
 of them. Policies are claims, for both names stand in them. Helm's templates are read with their holes.
@@ -15,6 +15,7 @@ from designed.block_lines import BlockLines
 from designed.kinds import ROLE_KIND, role_of
 from designed.reader import Fact, Format, RawClaim, RawEntity, ReadContext, Reader, Reading
 from designed.readers import _kubernetes_policy as policy
+from designed.readers import _kubernetes_routes as routes
 from designed.readers._yaml import HOLE, documents, get, items, mask_templates, pairs, scalar, span, text_at, without_holes
 from designed.readers.compose import image_name
 from nexus.model.document import Problem, SourceText
@@ -24,7 +25,7 @@ _SNIFF: Final = re.compile(r"^\s*(?:-\s+)?[\"']?kind[\"']?\s*:\s*[\"']?(\w+)", r
 _API: Final = re.compile(r"^\s*(?:-\s+)?[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
 _KNOWN: Final = WORKLOADS | {
     "Service", "ConfigMap", "NetworkPolicy", "AuthorizationPolicy", "VirtualService", "ServiceEntry", "List", "Ingress", "Gateway", "DestinationRule",
-    "Secret", "ServiceAccount", "Namespace", "HTTPRoute", "GRPCRoute", "PersistentVolumeClaim", "PersistentVolume", "HorizontalPodAutoscaler",
+    "Secret", "ServiceAccount", "Namespace", *routes.ROUTES, "PersistentVolumeClaim", "PersistentVolume", "HorizontalPodAutoscaler",
 }
 
 
@@ -61,6 +62,10 @@ def _object(lines: BlockLines, root: yaml.Node) -> Reading:
         claims = policy.authorization_policy(lines, root)
     elif kind == "VirtualService":
         claims = policy.virtual_service(lines, root)
+    elif kind == "Ingress":
+        claims = routes.ingress(lines, root)
+    elif kind in routes.ROUTES:
+        claims = routes.route(lines, root, kind)
     if claims or not name:
         return Reading(tuple(claims))
     common = {"namespace": text_at(root, "metadata", "namespace"), "format": "kubernetes"}
