@@ -18,7 +18,7 @@ MAX_INSTANCE_HOURS: Final = 24 * MAX_ITEMS
 # Characters of a name and of an attribute's value.
 MAX_NAME: Final = 256
 MAX_VALUE: Final = 1024
-_UNBOUNDED: Final = (*LATENCIES, "counter", "hours")
+_UNBOUNDED: Final = (*LATENCIES, "counter", "hours", "hour_bits")
 
 
 def shortened(frame: pl.DataFrame, names: tuple[str, ...], limit: int) -> pl.DataFrame:

@@ -34,10 +34,10 @@ class Delta:
     rows: Rows
 
 
-def delta(new: pl.DataFrame, related: pl.DataFrame, rules: Rules) -> Delta:
-    """Change by `new` spans where `related` are all earlier spans of the traces it touches and of those linked to them ."""
-    after = observe(pl.concat([related, new]) if related.height else new, rules)
-    before = observe(related, rules) if related.height else None
+def delta(new: pl.DataFrame, related: pl.DataFrame, rules: Rules, foreign: pl.Series | None = None) -> Delta:
+    """Change by `new` spans where `related` are all earlier spans of the traces it touches and of those linked to them; `foreign` as in `observe`."""
+    after = observe(pl.concat([related, new]) if related.height else new, rules, foreign)
+    before = observe(related, rules, foreign) if related.height else None
     return difference(after, before)
 
 

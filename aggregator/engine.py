@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +14,12 @@ import structlog
 
 from aggregator.deliveries import delivery_counts
 from aggregator.delta import delta, unseen
+from aggregator.exchange import Exchange, Mail
 from aggregator.numbers import numbered
 from aggregator.replace import replace
 from aggregator.rollup import row_keys
 from aggregator.settle import Retention, late_spans, settle, windows_of, without_settled
+from aggregator.shards import Shard
 from aggregator.steps import Rules
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.errors import StoreUnavailable
@@ -47,12 +50,13 @@ class Engine:
 
     def __init__(
         self, reader: SpanLogReader, database: Database, working: WorkingSpans, rules: Rules, clock: Clock, retention: Retention | None = None,
-        max_edges: int = 100_000, shard: int = observed.LOCAL,
+        max_edges: int = 100_000, shard: Shard | None = None,
     ) -> None:
         self._reader, self._database, self._working, self._rules, self._clock = reader, database, working, rules, clock
         self._retention = retention or Retention(link_horizon=timedelta(microseconds=rules.link_horizon_ns / 1000))
-        self._max_edges, self._shard = max_edges, shard
-        self._settled_at = clock.now()
+        self._max_edges, self._exchange = max_edges, Exchange(shard)
+        self._shard = self._exchange.number
+        self._settled_at = self._let_go_at = clock.now()
         self._lock = threading.Lock()
         self._seq: int | None = None
         self._position: dict[str, int] = {}
@@ -65,9 +69,11 @@ class Engine:
                     self._recover()
                 assert self._seq is not None
                 spans, after = self._reader.read(self._position, max_spans)
-                if after == self._position:
+                with self._database.connection() as connection:
+                    letters = self._exchange.waiting(connection)
+                if after == self._position and not letters:
                     return Batch()
-                done = self._apply(self._seq + 1, spans, after, self._reader.rejected(self._position, after))
+                done = self._apply(self._seq + 1, self._exchange.sort(spans, letters), after, self._reader.rejected(self._position, after))
                 if done is not None:
                     self._seq, self._position = self._seq + 1, after
                     # The working spans are durable: the log may let go.
@@ -92,11 +98,15 @@ class Engine:
                 if stored.seq != self._seq:
                     self._seq = None
                     return 0
-                count = settle(connection, self._working, self._retention, now)
-                if count:
+                count, let_go = settle(connection, self._working, self._retention, now, self._shard, self._let_go_at)
+                if let_go:
                     # Files went: a number of its own tells other processes.
                     self._seq += 1
-                    observed.move_position(connection, observed.Position(stored.position, self._seq, stored.rules), now, self._shard)
+                    self._let_go_at = now
+                    observed.move_position(connection, dataclasses.replace(stored, seq=self._seq), now, self._shard)
+            if count:
+                with self._database.connection() as connection:
+                    observed_window.forget_edges(connection)
             return count
 
     def _recover(self) -> None:
@@ -149,14 +159,17 @@ class Engine:
             ],
         }
 
-    def _apply(self, seq: int, spans: pl.DataFrame, after: dict[str, int], rejections: Sequence[LoggedRejection]) -> Batch | None:
+    def _apply(self, seq: int, mail: Mail, after: dict[str, int], rejections: Sequence[LoggedRejection]) -> Batch | None:
         now = self._clock.now()
-        arrived = max(spans.height, 1)
+        arrived = max(mail.own.height, 1)
         with self._database.connection() as connection:
-            spans, late = late_spans(spans, observed.settled_windows(connection, windows_of(spans)))
+            own, late = late_spans(mail.own, observed.settled_windows(connection, windows_of(mail.own)))
+        spans = pl.concat([own, mail.copies]) if mail.copies.height else own
         related = self._working.related(spans) if spans.height else spans
-        new, repeated = unseen(spans, related)
-        change = delta(new, related, self._rules) if new.height else None
+        new, repeated = unseen(own, related)
+        if mail.copies.height:
+            new = pl.concat([new, unseen(mail.copies, related)[0]])
+        change = delta(new, related, self._rules, self._exchange.foreign(new, related)) if new.height else None
         try:
             with self._database.connection() as connection:
                 stored = observed.lock_position(connection, self._shard)
@@ -175,10 +188,11 @@ class Engine:
                     touched = windows_of(row_keys(rows).join(edges, on="edge"))
                     windows = touched.height
                     observed.touch_windows(connection, touched, now)
+                self._exchange.answer(connection, mail, related, new, now)
                 counted = delivery_counts(late, repeated, rejections, now)
                 if counted.height:
                     observed.count_deliveries(connection, counted)
-                observed.move_position(connection, observed.Position(after, seq, stored.rules), now, self._shard)
+                observed.move_position(connection, dataclasses.replace(stored, position=after, seq=seq), now, self._shard)
         except BaseException:
             self._seq = None
             raise

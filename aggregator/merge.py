@@ -16,6 +16,7 @@ from nexus.model.window import DAY_NS, HOUR_NS, MINUTE_NS
 # The coarsest is for questions about all that is kept: a few rows an edge, whatever the retention of days.
 ERA_NS: Final = 64 * DAY_NS
 ERA: Final = 3
+HOUR_BITS: Final = "hour_bits"
 GRAINS: Final = {0: MINUTE_NS, 1: HOUR_NS, 2: DAY_NS, ERA: ERA_NS}
 
 
@@ -63,14 +64,29 @@ def _by_day(bags: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([bags.filter(~hourly), names, days])
 
 
-def hours_changed(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
-    """By how much the instance hours of day rows changed, as bags of their eras."""
-    parts = []
-    for rows, sign in ((after, 1), (before, -1)):
-        bags = codec.decode(rows)[1].filter(pl.col("kind") == INSTANCE)
-        parts.append(bags.group_by(ROW).agg(n=pl.len().cast(pl.Int64) * sign))
-    changed = pl.concat(parts).with_columns(start=pl.col("start") - pl.col("start") % ERA_NS).group_by(ROW).agg(pl.col("n").sum()).filter(pl.col("n") != 0)
-    return changed.select(*ROW, kind=pl.lit("hours"), item=pl.lit("all"), n="n", m=pl.lit(0, pl.Int64))
+def hours_changed(before: pl.DataFrame, after: pl.DataFrame, *, alone: bool) -> pl.DataFrame:
+    """By how much the instance hours of day rows changed, as bags of their eras.
+
+    Their number where one shard stands `alone`; else the hours of each instance and day as bits, so that those that several shards saw count once.
+    """
+    parts = [codec.decode(rows)[1].filter(pl.col("kind") == INSTANCE).with_columns(sign=pl.lit(sign, pl.Int64)) for rows, sign in ((after, 1), (before, -1))]
+    hour = pl.col("item").str.extract(r"(\d+)$", 1).cast(pl.Int64)
+    lines = pl.concat(parts).select(
+        "edge", start=pl.col("start") - pl.col("start") % ERA_NS, kind=pl.lit("hours" if alone else HOUR_BITS),
+        item=pl.lit("all") if alone else pl.col("item").str.replace(r"\d+$", "") + (hour // 24).cast(pl.String),
+        n=pl.col("sign") * (1 if alone else pl.lit(2, pl.Int64).pow(hour % 24)), m=pl.lit(0, pl.Int64),
+    )
+    return add_bags(lines)
+
+
+def hours_of_shards(bags: pl.DataFrame) -> pl.DataFrame:
+    """Bags of rows of several shards with the instance hours that any of them saw, as a number."""
+    bits = pl.col("kind") == HOUR_BITS
+    found = bags.filter(bits)
+    if not found.height:
+        return bags
+    hours = found.group_by("edge", "start", "item").agg(pl.col("n").bitwise_or()).group_by("edge", "start").agg(n=pl.col("n").bitwise_count_ones().sum().cast(pl.Int64))
+    return pl.concat([bags.filter(~bits), hours.select(*ROW, kind=pl.lit("hours"), item=pl.lit("all"), n="n", m=pl.lit(0, pl.Int64))])
 
 
 def merge(stored: pl.DataFrame, change: Change) -> Merged:

@@ -11,6 +11,7 @@ import polars as pl
 
 from aggregator import codec
 from aggregator.extremes import merge_bounds, merge_examples
+from aggregator.merge import hours_of_shards
 from aggregator.ranges import Segment, segments
 from aggregator.rollup import ROW, add_bags, add_totals
 from aggregator.services import service_view
@@ -65,7 +66,7 @@ class ObservedStore:
         by_id = {edge.id: edge for edge in known}
         return [
             {"start": datetime.fromtimestamp(row["start"] // SECOND_NS, UTC), "edge": edge_view(by_id[row["edge"]], row, self.links)}
-            for row in summaries(*_decoded(rows))
+            for row in summaries(*decoded(rows))
         ]
 
     def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
@@ -96,7 +97,7 @@ class ObservedStore:
         """`edge_days` as a frame, a column for each field of EdgeDay: for the diff, which folds millions of them."""
         known, rows = self._days(tenant, environment, start, end, service=False)
         names = pl.DataFrame({"edge": [edge.id for edge in known], "rid": [edge.rid for edge in known]}, schema={"edge": rows.schema["edge"], "rid": pl.String})
-        totals, bags, _, examples = _decoded(rows)
+        totals, bags, _, examples = decoded(rows)
         hours = bags.filter(pl.col("kind") == "instance").group_by("edge", "start").agg(instance_hours=pl.len())
         traces = examples.group_by("edge", "start").agg(traces=pl.col("trace_id").n_unique())
         lines = totals.join(hours, on=["edge", "start"], how="left").join(traces, on=["edge", "start"], how="left").join(names, on="edge", how="inner")
@@ -107,7 +108,7 @@ class ObservedStore:
         """See `ObservedHistory.service_days`."""
         known, rows = self._days(tenant, environment, start, end, service=True)
         by_id = {edge.id: edge for edge in known}
-        bags = _decoded(rows)[1]
+        bags = decoded(rows)[1]
         days: dict[tuple[int, int], dict[str, dict[str, tuple[int, int]]]] = {}
         for edge, at, kind, item, n, m in bags.sort("edge", "start", "kind", "item").iter_rows():
             days.setdefault((edge, at), {}).setdefault(kind, {})[item] = (n, m)
@@ -136,18 +137,22 @@ def _rows(connection: Connection, tenant: str, known: list[EdgeRow], spans: list
     return pl.concat(parts).with_columns(start=pl.col("start") * SECOND_NS)
 
 
-def _decoded(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def _parts(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    totals, bags, bound, example = codec.decode(rows)
+    return totals, hours_of_shards(bags), bound, example
+
+
+def decoded(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Totals, bags, bounds and examples, with the shards of a row added up."""
-    parts = codec.decode(rows)
+    totals, bags, bound, example = parts = _parts(rows)
     if rows.select(ROW).is_unique().all():
         return parts
-    totals, bags, bound, example = parts
     return add_totals(totals), add_bags(bags), merge_bounds(bound), merge_examples(example)
 
 
 def _summed(known: list[EdgeRow], rows: pl.DataFrame) -> list[tuple[EdgeRow, dict[str, Any]]]:
     """Rows of each edge added up, in the order of `known`."""
-    totals, bags, bound, example = (part.with_columns(start=pl.lit(0, pl.Int64)) for part in codec.decode(rows))
+    totals, bags, bound, example = (part.with_columns(start=pl.lit(0, pl.Int64)) for part in _parts(rows))
     found = {row["edge"]: row for row in summaries(add_totals(totals), add_bags(bags), merge_bounds(bound), merge_examples(example))}
     return [(edge, found[edge.id]) for edge in known if edge.id in found]
 

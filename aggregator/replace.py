@@ -32,7 +32,7 @@ def replace(connection: Connection, edges: pl.DataFrame, rows: Rows, standing: S
         mine = _unstored(before.filter(pl.col("grain") == grain))
         merged = merge(mine, dataclasses.replace(part, bags=add_bags(part.bags, hours)) if grain == ERA else part)
         if grain == ERA - 1:
-            hours = hours_changed(mine, merged.rows)
+            hours = hours_changed(mine, merged.rows, alone=shard == observed.LOCAL)
         revised = merged.rows
         if merged.dirty.height:
             bad = revised.join(merged.dirty, on=ROW, how="semi")

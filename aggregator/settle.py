@@ -13,7 +13,7 @@ from aggregator.rollup import Rows
 from aggregator.working import WorkingSpans
 from nexus.model.span import Kind
 from nexus.model.window import MINUTE_NS
-from nexus.store import observed_window
+from nexus.store import observed_link, observed_window
 from nexus.store.pool import Connection
 
 SECOND_NS: Final = 1_000_000_000
@@ -67,16 +67,20 @@ def may_be_linked() -> pl.Expr:
     return (pl.col("kind") == Kind.PRODUCER) | ((pl.col("kind") == Kind.CLIENT) & messaging)
 
 
-def settle(connection: Connection, working: WorkingSpans, retention: Retention, now: datetime) -> int:
-    """Settle windows that nothing touched for a while, let their spans go, drop rows past their retention. How many windows settled."""
+def settle(connection: Connection, working: WorkingSpans, retention: Retention, now: datetime, shard: int, since: datetime) -> tuple[int, bool]:
+    """Settle windows that nothing touched for a while, let go the spans of all that settled `since`, drop rows of the shard past their retention.
+
+    How many windows settled, and whether the working spans were rewritten. Windows belong to all shards: the first that looks settles them.
+    """
     count = observed_window.settle_windows(connection, now - retention.settle, now)
-    observed_window.expire_rows(connection, now - retention.minutes, now - retention.hours, now - retention.days)
-    if count:
-        observed_window.forget_edges(connection)
+    observed_window.expire_rows(connection, shard, now - retention.minutes, now - retention.hours, now - retention.days)
+    observed_link.expire(connection, shard, now - retention.settle - retention.link_horizon)
+    let_go = count > 0 or observed_window.settled_since(connection, since)
+    if let_go:
         open_since = {tenant: set(starts) for tenant, starts in observed_window.open_windows(connection).items()}
         linkable = {tenant: set(starts) for tenant, starts in observed_window.recent_windows(connection, now - retention.settle - retention.link_horizon).items()}
         working.compact(lambda spans: _still_needed(spans, open_since, linkable), open_since)
-    return count
+    return count, let_go
 
 
 def _still_needed(spans: pl.DataFrame, open_windows: dict[str, set[int]], linkable: dict[str, set[int]]) -> pl.DataFrame:

@@ -30,11 +30,12 @@ _IDS: Final[dict[str, Any]] = {"tenant": pl.String, "rid": pl.String, "id": pl.I
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far the log is rolled up; `rules` names the settings that the kept rows were made with."""
+    """How far the log is rolled up; `rules` names the settings that the kept rows were made with, `holder` the folder that has the working spans."""
 
     position: dict[str, int]
     seq: int
     rules: str
+    holder: str = ""
 
 
 def _name(shard: int) -> str:
@@ -45,12 +46,23 @@ def lock_position(connection: Connection, shard: int = LOCAL) -> Position:
     """The position of a shard, held until the transaction ends: one writer of the shard at a time."""
     connection.execute(_SQL["lock_writer"], {"shard": shard})
     row = connection.execute(_SQL["position"], {"name": _name(shard)}).fetchone()
-    return Position({}, 0, "") if row is None else Position(row[0], row[1], row[2])
+    return Position({}, 0, "") if row is None else Position(*row)
 
 
 def move_position(connection: Connection, moved: Position, at: datetime, shard: int = LOCAL) -> None:
     """Store the position of a shard."""
-    connection.execute(_SQL["move_position"], {"name": _name(shard), "position": json.dumps(moved.position), "seq": moved.seq, "rules": moved.rules, "at": at})
+    connection.execute(_SQL["move_position"], {"name": _name(shard), "position": json.dumps(moved.position), "seq": moved.seq, "rules": moved.rules, "at": at, "holder": moved.holder})
+
+
+def marks(connection: Connection, shard: int) -> list[tuple[float, dict[str, int]]]:
+    """Where the shard's log stood (seconds since the epoch, position), oldest first."""
+    row = connection.execute(_SQL["marks"], {"name": _name(shard)}).fetchone()
+    return [] if row is None else [(at, position) for at, position in row[0]]
+
+
+def set_marks(connection: Connection, shard: int, found: list[tuple[float, dict[str, int]]]) -> None:
+    """Replace them."""
+    connection.execute(_SQL["set_marks"], {"name": _name(shard), "marks": json.dumps(found)})
 
 
 def edge_ids(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:

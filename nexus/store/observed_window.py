@@ -20,15 +20,27 @@ def open_windows(connection: Connection) -> dict[str, list[int]]:
     return dict(connection.execute(_SQL["open_windows"]).fetchall())
 
 
+def settled_since(connection: Connection, since: datetime) -> bool:
+    """Whether any window was settled after that time, by whichever shard."""
+    row = connection.execute(_SQL["settled_since"], {"since": since}).fetchone()
+    return bool(row and row[0])
+
+
+def needed_since(connection: Connection, since: datetime) -> datetime | None:
+    """When the first of the windows was opened that are open or were touched since then: spans that came before are in none of them."""
+    row = connection.execute(_SQL["needed_since"], {"since": since}).fetchone()
+    return row[0] if row else None
+
+
 def recent_windows(connection: Connection, since: datetime) -> dict[str, list[int]]:
     """Starts (seconds) of windows that were touched since then, by tenant."""
     return dict(connection.execute(_SQL["recent_windows"], {"since": since}).fetchall())
 
 
-def expire_rows(connection: Connection, minutes: datetime, hours: datetime, days: datetime) -> int:
-    """Drop rows of settled windows that begin before these times; returns how many rows."""
+def expire_rows(connection: Connection, shard: int, minutes: datetime, hours: datetime, days: datetime) -> int:
+    """Drop rows of a shard, of settled windows, that begin before these times; returns how many rows."""
     return sum(
-        connection.execute(_SQL["expire_rows"], {"grain": grain, "before": int(before.timestamp()), "size": size}).rowcount
+        connection.execute(_SQL["expire_rows"], {"grain": grain, "before": int(before.timestamp()), "size": size, "shard": shard}).rowcount
         for grain, before, size in ((0, minutes, 60), (1, hours, 3600), (2, days, 86400), (3, days - timedelta(days=64), 64 * 86400))
     )
 

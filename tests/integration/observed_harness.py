@@ -10,11 +10,10 @@ from pathlib import Path
 
 import polars as pl
 
-from aggregator import codec as row_codec
 from aggregator.concepts import Infrastructure
 from aggregator.engine import Engine
 from aggregator.ranges import LAST, Segment
-from aggregator.reading import ObservedStore
+from aggregator.reading import ObservedStore, decoded
 from aggregator.settle import Retention
 from aggregator.steps import Rules
 from aggregator.summary import summaries
@@ -118,7 +117,7 @@ class Bench:
             rows = observed_read.rows_between(connection, tenant, 0, [edge.id for edge in known], 0, LAST).with_columns(start=pl.col("start") * 10**9)
         by_id = {edge.id: edge for edge in known}
         found = {edge.rid: [] for edge in known}
-        for row in summaries(*row_codec.decode(rows)):
+        for row in summaries(*decoded(rows)):
             measures = plain(edge_view(by_id[row["edge"]], row, Links()))
             found[measures["rid"]].append({"start_ns": row["start"], **{name: value for name, value in measures.items() if name != "self"}})
         return found

@@ -2,11 +2,18 @@
 SELECT pg_advisory_xact_lock(5281876 + %(shard)s)
 
 -- name: position
-SELECT position, seq, rules FROM observed_position WHERE name = %(name)s FOR UPDATE
+SELECT position, seq, rules, holder FROM observed_position WHERE name = %(name)s FOR UPDATE
 
 -- name: move_position
-INSERT INTO observed_position (name, position, seq, rules, moved_at) VALUES (%(name)s, %(position)s::jsonb, %(seq)s, %(rules)s, %(at)s)
-ON CONFLICT (name) DO UPDATE SET position = excluded.position, seq = excluded.seq, rules = excluded.rules, moved_at = excluded.moved_at
+INSERT INTO observed_position (name, position, seq, rules, moved_at, holder) VALUES (%(name)s, %(position)s::jsonb, %(seq)s, %(rules)s, %(at)s, %(holder)s)
+ON CONFLICT (name) DO UPDATE
+SET position = excluded.position, seq = excluded.seq, rules = excluded.rules, moved_at = excluded.moved_at, holder = excluded.holder
+
+-- name: marks
+SELECT marks FROM observed_position WHERE name = %(name)s
+
+-- name: set_marks
+UPDATE observed_position SET marks = %(marks)s::jsonb WHERE name = %(name)s
 
 -- name: add_edges
 INSERT INTO observed_edge (tenant, rid, relation, source, source_env, target, target_kind, target_env, infrastructure)
@@ -58,8 +65,8 @@ SELECT tenant, grain, edge, start, facts, calls, handled, messages, retries, cli
 FROM observed_revised
 
 -- name: touch_windows
-INSERT INTO observed_window (tenant, start, touched_at)
-SELECT touched.tenant, touched.start, %(at)s FROM unnest(%(tenants)s::text[], %(starts)s::bigint[]) AS touched (tenant, start)
+INSERT INTO observed_window (tenant, start, touched_at, opened_at)
+SELECT touched.tenant, touched.start, %(at)s, %(at)s FROM unnest(%(tenants)s::text[], %(starts)s::bigint[]) AS touched (tenant, start)
 ON CONFLICT (tenant, start) DO UPDATE SET touched_at = excluded.touched_at
 
 -- name: settled_windows

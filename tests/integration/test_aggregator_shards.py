@@ -1,0 +1,74 @@
+"""Shards give what one log gives: every pairing case and the random runs, with traces linked across shards and spans that went astray."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from observed_harness import ROOT, cases, codec, delivered, differences, load_random
+from observed_shards import ShardedBench
+
+from collector_receiver.otlp import decode_batch
+
+CASES = cases()
+PIECES = 3
+
+
+@pytest.mark.parametrize("partitions", [3])
+def test_every_case_in_shards(partitions, database, tmp_path, clock):
+    wrong = {}
+    by_settings = {}
+    for name, case in CASES.items():
+        by_settings.setdefault(json.dumps(case.get("settings") or {}, sort_keys=True), {})[name] = case
+    for number, (settings, mine) in enumerate(sorted(by_settings.items())):
+        with database.connection() as connection:
+            connection.execute("TRUNCATE observed_position")
+        bench = ShardedBench(database, tmp_path / str(number), clock, json.loads(settings), partitions=partitions, astray=0.2)
+        parts = [([], []) for _ in range(PIECES)]
+        for name, case in mine.items():
+            spans = codec.case_spans(case)
+            random.Random(name).shuffle(spans)
+            for at in range(PIECES):
+                frame, refused = delivered(spans[at::PIECES], name)
+                parts[at][0].append(frame)
+                parts[at][1].extend(refused)
+        for at, (frames, refused) in enumerate(parts):
+            bench.deliver(pl.concat(frames), refused)
+            if at == 1:
+                bench.restart()
+        for name, case in mine.items():
+            services = bench.services(name) if case["expect"].get("services") else {}
+            found = differences(case, bench.edges(name), lambda edge, name=name: bench.windows(edge, name), services)
+            if found:
+                wrong[name] = found
+    assert not wrong
+
+
+@pytest.mark.parametrize(("seed", "partitions", "astray"), [(1, 1, 0.0), (2, 3, 0.0), (3, 6, 0.1)])
+def test_a_random_run_in_shards(seed, partitions, astray, database, tmp_path, clock):
+    batches, answer = load_random(seed)
+    random.Random(seed).shuffle(batches)
+    bench = ShardedBench(database, tmp_path / "working", clock, partitions=partitions, astray=astray)
+    for at in range(0, len(batches), 8):
+        done = decode_batch(batches[at : at + 8], ["default"] * len(batches[at : at + 8]))
+        bench.deliver(done.spans, done.rejections)
+        bench.start(at % partitions)
+    windows = bench.all_windows()
+    edges = [edge | {"windows": windows[edge["rid"]]} for edge in bench.edges().values()]
+    services = bench.services()
+    (tmp_path / "product.json").write_text(json.dumps({"edges": edges, "services": services}), encoding="utf-8")
+    compared = subprocess.run(
+        [sys.executable, str(ROOT / "compare.py"), str(ROOT / "random" / str(seed) / "answer.json"), str(tmp_path / "product.json"), "--windows"],
+        capture_output=True, text=True, check=False,
+    )
+    assert compared.returncode == 0, compared.stdout
+    for name, counters in answer["services"].items():
+        assert services[name]["rejected"] == counters.get("rejected", 0), name
+        assert services[name]["instances"] == counters.get("instances", []), name
