@@ -47,6 +47,8 @@ class Predicate:
     end: int = 0
     # "event", "message", ...: a noun of messaging as direct object.
     asynchronous: bool = False
+    # "request", "call", ...: what is accepted is somebody's call.
+    requested: bool = False
 
 
 def predicates(items: Sequence[Item]) -> list[Predicate]:
@@ -58,6 +60,9 @@ def predicates(items: Sequence[Item]) -> list[Predicate]:
     for index, item in enumerate(items):
         if item.kind in ("stop", "sub") or (item.kind in ("comma", "conj") and verbed and _new_clause(items, index)):
             clause, opened, verbed = index + 1, item.word, False
+        elif item.kind == "comma" and verbed and opened in lexicon.SUBORDINATORS and _finite(items, index + 1):
+            # ", once a lobby is full, asks B": back to the main clause.
+            clause, opened, verbed = index + 1, ",", False
         elif item.kind == "comma" and not verbed and _opening(items, clause, index):
             clause, opened = index + 1, "comma"
         elif item.kind in ("be", "modal"):
@@ -127,6 +132,13 @@ def _be_before(items: Sequence[Item], index: int, clause: int) -> bool:
     return position > clause and items[position].kind == "conj" and items[position - 1].kind == "verb" and items[position - 1].form == "ed" and _be_before(items, position - 1, clause)
 
 
+def _finite(items: Sequence[Item], index: int) -> bool:
+    """Whether a verb with its ending comes next."""
+    while index < len(items) and items[index].kind in ("adv", "conj"):
+        index += 1
+    return index < len(items) and items[index].kind == "verb" and items[index].form == "s"
+
+
 def _had_before(items: Sequence[Item], index: int, clause: int) -> bool:
     return any(i.kind == "modal" and i.word in ("has", "have", "had", "did") for i in items[max(clause, index - 3) : index])
 
@@ -151,6 +163,9 @@ def _subject(
 ) -> tuple[Subject, bool]:
     position = index - 1
     while position >= clause and items[position].kind in _SKIP:
+        if items[position].kind == "close" and position - 2 > clause and items[position - 1].kind == "name" and items[position - 2].kind == "open" and items[position - 3].kind == "word":
+            # "The scheduling UI (`frontdesk-web`) talks to".
+            return _phrase(items, position - 1, position - 1), False
         if items[position].kind == "close":
             while position >= clause and items[position].kind != "open":
                 position -= 1
@@ -170,6 +185,9 @@ def _subject(
         return _antecedent(items, position, clause, inherited), True
     if item.kind == "pron":
         return (main if clause > 0 and main.how == "named" else IMPLICIT), False
+    if item.kind == "comma" and items[index].form == "s" and position - 3 >= clause and items[position - 1].kind == "name" and items[position - 2].kind == "comma" and items[position - 3].kind == "word":
+        # "A new component, `reminder-worker`, consumes".
+        return _phrase(items, position - 1, position - 1), False
     if item.kind in ("conj", "comma"):
         return inherited, False
     if item.kind == "prep":
@@ -355,7 +373,8 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
             if item.word not in ("of", "as", "like", "between", "about", "per"):
                 slot = item.word
         elif item.kind == "name":
-            made.arguments.append((slot, item.name))
+            if not _owned(items, index):
+                made.arguments.append((slot, item.name))
         elif item.word in ("it", "them") and slot == "" and not made.arguments and not seen_noun:
             made.arguments.append(("", None))
         elif item.kind == "word" and item.word in lexicon.SELVES and items[index - 1].word == "this":
@@ -364,8 +383,17 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
             seen_noun = True
             if item.word.rstrip("s") in ("event", "message", "notification", "topic"):
                 made.asynchronous = True
+            made.requested = made.requested or item.word in lexicon.REQUESTS
         index += 1
     made.end = index
+
+
+def _owned(items: Sequence[Item], index: int) -> bool:
+    """‘the old polling of B’: an activity that is somebody's, and nothing that is reached."""
+    before = index - 1
+    while before > 0 and items[before].kind == "det":
+        before -= 1
+    return before > 0 and items[before].word == "of" and items[before - 1].kind in ("word", "verb") and items[before - 1].word.endswith("ing")
 
 
 __all__ = ["IMPLICIT", "OTHER", "PART", "Predicate", "Subject", "predicates"]

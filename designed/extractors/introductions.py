@@ -9,12 +9,14 @@ column under "Service"). Capitals alone introduce nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat
-from designed.extractors.roles import role_of
+from designed.extractors.introductions_en import HEADS, marked_names, titled_names
+from designed.extractors.introductions_ko import full_name, glosses, korean_name, korean_names, plain_name
+from designed.extractors.roles import CONSUMER, PRODUCER, SOURCE, TARGET, TOPIC, role_of
 from designed.reader import RawEntity
 from nexus.model.names import HANGUL_WORD, hyphenated
 from nexus.model.service import NodeKind
@@ -39,18 +41,13 @@ _STOP = frozenset(
 _PROSE_EN = re.compile(
     r"(?<![\w./-])((?:[A-Z][\w&-]*(?:\s+(?:[A-Z][\w&-]*|of|and(?=\s[A-Z]\w+\s(?i:service)))){0,2}|[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s+([Ss]ervice|[Mm]icroservice|API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker))(?=[\s.,;:)!?]|$|[가-힣])"
 )
-_KEBAB_PROSE = re.compile(r"(?<![\w./:@{$-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(service|svc|api|gateway|server|worker|db|database)(?![\w/-]|\.\w|:\d)")
+_KEBAB_PROSE = re.compile(r"(?<![\w./:@{$-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(service|svc|api|gateway|server|worker|db|database|collector|engine|adapter|scheduler|processor|registry|orchestrator|bff|frontend|backend)(?![A-Za-z0-9_/-]|\.\w|:\d)")
 _CODE_EN = re.compile(r"\s+(?:micro)?(service|topic|queue|event|events|database|stream|channel|exchange|message)s?\b", re.IGNORECASE)
 _CODE_KO = re.compile(r"\s?(마이크로서비스|서비스|토픽|이벤트|큐|데이터베이스)")
 _LEAD_CODE_EN = re.compile(r"\b(service|topic|queue|event|database|stream|channel|exchange)\s+(?:named |called )?$", re.IGNORECASE)
-_KO = re.compile(r"([가-힣A-Za-z0-9-]*[가-힣A-Za-z0-9])( ?)(마이크로서비스|서비스|시스템|게이트웨이)(?![가-힣]*(?:업|센터|명|별|형|화|들|적|군))")
-_KO_STOP = frozenset(
-    "이 그 저 각 해당 다른 외부 내부 모든 여러 개별 이런 본 새 새로운 신규 기존 하나의 마이크로 웹 주요 공통 전체 타 대상 상대 클라우드 매칭서비스 백엔드 프론트엔드 관련 특정 호출 동일한 같은 두 세 네 "
-    "단일 서비스 시스템 다른도메인 분산 고객 사용자 실시간 운영 대행 자체 독립적인 별도의 별도 이러한 연동 복잡한 전용 하위 상위 핵심 원격 다양한 기반 통합 해당하는 rest api 특정한 정상 온라인 "
-    "consumer producer 도메인 composite 비즈니스 매칭 서포팅 이상 피호출 컨슈머 프로듀서 백엔드 결과 응답 현재 어느 어떤 일부 오래된 스프링 스트리밍".split()
-)
-_GLOSS = re.compile(r"([가-힣]+(?: ?(?:서비스|시스템))?) ?\(([A-Za-z][A-Za-z0-9-]*(?:[ -][A-Za-z0-9-]+)?)\)|\b([A-Za-z][A-Za-z0-9-]+) ?\(([가-힣]+(?: ?(?:서비스|시스템))?)\)")
-_COLUMN = re.compile(r"(?:micro)?services?|(?:system )?components?|services?\(s\)|applications?|서비스(?:명| 이름)?|컴포넌트|마이크로서비스|모듈(?:명)?|service name|name", re.IGNORECASE)
+_COLUMN = re.compile(r"(?:micro)?services?|(?:system )?components?|services?\(s\)|applications?|서비스(?:명| 이름)?|컴포넌트|구성 ?요소|마이크로서비스|시스템(?:명)?|모듈(?:명)?|service name|name", re.IGNORECASE)
+# What only says which kind of text a heading is of.
+_KIND_OF_TEXT = re.compile(r"^(?:runbook|playbook|design(?: doc(?:ument)?)?|spec(?:ification)?|service|component|overview|architecture|readme|rfc[- ]?\d*)\s*[:–—-]\s+|\s+[-–—:|]\s+(?:technical |system |software |high[- ]level )?(?:design(?: doc(?:ument)?)?|runbook|playbook|overview|architecture|readme|spec(?:ification)?|docs?|guide)$", re.IGNORECASE)
 _SECTION = re.compile(r"services|components|microservices|서비스|컴포넌트|구성 ?요소", re.IGNORECASE)
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*[.)]?\s+|[①-⑳]\s*|[A-Z][.)]\s+)")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
@@ -59,7 +56,8 @@ _COMPOUND = tuple(
     "-managed -cluster -memory -tier -tenant -region -quality -purpose -value -backed".split()
 )
 # Without any of these a text introduces nothing.
-_TELLING = re.compile(r"ervice|`|[가-힣]|API|ateway|atabase|opic|ueue|erver|orker|event|-(?:svc|db)")
+_TELLING = re.compile(r"ervice|`|\*\*|[가-힣]|API|ateway|atabase|opic|ueue|erver|orker|event|-(?:svc|db)")
+_HEAD = re.compile(HEADS)
 _EMOJI = re.compile(r"^[^\w가-힣`*\[(]+")
 
 
@@ -79,13 +77,15 @@ def _all(document: Document) -> Iterator[RawEntity]:
     if title is not None:
         start = document.front_start + title.start(1)
         yield from _title(document, title[1], start, document.front_start + title.end(1), "title")
+    for flat, found in marked_names(document):
+        yield from _named(document, flat, [(*found, ())])
     section = ""
     for index, block in enumerate(document.blocks):
         if block.kind == "heading":
             flat = document.flat(block.start, block.end)
             section = flat.text
             yield from _title(document, flat.text, block.start, block.end, "title" if index == 0 or block.level == 1 else "")
-            yield from _glosses(document, flat, 0, len(flat.text))
+            yield from _named(document, flat, glosses(flat))
         elif block.kind == "table":
             yield from _table(document, block)
         elif block.kind == "text":
@@ -96,6 +96,8 @@ def heading_name(text: str) -> tuple[str, str]:
     """(name, kind) that a heading or title names as a thing; ("", "") where it names none."""
     bare = _EMOJI.sub("", _NUMBERING.sub("", _EMOJI.sub("", text.strip()))).strip(" *_`#:")
     bare = re.sub(r"\s*[(\[（][^)\]）]*[)\]）]\s*$", "", bare).strip(" *_`:")
+    about = _KIND_OF_TEXT.sub("", bare)
+    titled, bare = about != bare, about
     product = technology(bare)
     if product is not None:
         return bare, product[1].value
@@ -106,12 +108,14 @@ def heading_name(text: str) -> tuple[str, str]:
         if words[0].casefold() in _STOP or any(w.casefold() in _STOP and w.casefold() not in ("and", "of") for w in words[:-1]):
             return "", ""
         return bare, _KINDS.get(words[-1].casefold(), NodeKind.SERVICE).value
+    if titled and 1 < len(words) <= 4 and re.fullmatch(rf"(?:{HEADS})", words[-1].capitalize()) and words[0][0].isupper() and not any(w.casefold() in _STOP for w in words):
+        return bare, NodeKind.SERVICE.value
     if re.fullmatch(r"[A-Z][a-z]+(?:[A-Z][a-z]+)*(?:Service|Api|API|Gateway|Database|DB)", bare):
         return bare, NodeKind.SERVICE.value if not bare.endswith(("Database", "DB")) else NodeKind.DATABASE.value
-    korean = _KO.fullmatch(bare)
-    if korean is not None and _korean_name(korean):
+    korean = full_name(bare)
+    if korean is not None and korean_name(korean):
         return bare, NodeKind.SERVICE.value
-    return "", ""
+    return (bare, kind) if (kind := plain_name(bare)) else ("", "")
 
 
 def _title(document: Document, text: str, start: int, end: int, how: str) -> Iterator[RawEntity]:
@@ -134,28 +138,38 @@ def _table(document: Document, block: Block) -> Iterator[RawEntity]:
         if text and len(text.split()) <= 4 and re.fullmatch(r"[\w가-힣][\w가-힣 ./&()-]*", text) and hyphenated(text) not in _STOP:
             name = re.sub(r"\s*\(.*\)$", "", text)
             product = technology(name)
-            yield RawEntity(name, product[1].value if product else "", document.lines.place(row[0].start, row[0].end), attributes={"introduced": "table"})
+            yield RawEntity(name, product[1].value if product else _kind_of(name), document.lines.place(row[0].start, row[0].end), attributes={"introduced": "table"})
+
+
+def _kind_of(name: str) -> str:
+    """The kind that the last word of a compound tells (`limits-db`); "" where it tells none."""
+    parts = hyphenated(name).split("-")
+    kind = _KINDS.get(parts[-1]) if len(parts) > 1 else None
+    return kind.value if kind is NodeKind.DATABASE else ""
 
 
 def _role_cells(document: Document, block: Block) -> Iterator[RawEntity]:
-    """Entries under "Depends on" or 외부 연동 are names, wherever else they stand."""
-    heads = [role_of(document.cell(c).text.strip(" *_`")) for c in block.rows[0]]
+    """Entries under "Depends on", 외부 연동, "Caller", "Consumers" are names, wherever else they stand."""
+    heads = [document.cell(c).text.strip(" *_`") for c in block.rows[0]]
+    paired = [{i for i, head in enumerate(heads) if any(p.fullmatch(head) for p in patterns)} for patterns in ((SOURCE, TARGET), (TOPIC, PRODUCER, CONSUMER))]
+    ends = paired[0] if len(paired[0]) > 1 else paired[1] if len(paired[1]) > 1 else set()
     for row in block.rows[1:]:
         key = role_of(document.cell(row[0]).text) if row and len(row) == 2 else None
         for index, cell in enumerate(row):
-            role = heads[index] if index and index < len(heads) else None
+            role = role_of(heads[index]) if index < len(heads) else None
             role = role or (key if index == 1 else None)
-            if role is None or role[0] != "CALLS":
+            if (role is None or role[0] != "CALLS") and index not in ends:
                 continue
+            topics = index in ends and TOPIC.fullmatch(heads[index]) is not None
             flat = document.cell(cell)
-            for entry in entries(flat, 0, len(flat.text), (), topics=False):
+            for entry in entries(flat, 0, len(flat.text), (), topics=topics):
                 if hyphenated(entry.raw.name) not in _STOP and len(entry.raw.name) > 2:
-                    yield _entity(document, flat, entry.start, entry.end, entry.raw.name, entry.kind, "code")
+                    yield _entity(document, flat, entry.start, entry.end, entry.raw.name, entry.kind or _kind_of(entry.raw.name), "code")
 
 
 def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]:
     source = document.text
-    if _TELLING.search(source, block.start, block.end) is None:
+    if _TELLING.search(source, block.start, block.end) is None and _HEAD.search(source, block.start, block.end) is None:
         return
     flat = document.flat(block.start, block.end)
     if block.item and _SECTION.search(section):
@@ -194,6 +208,9 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
         if any(technology(w) is not None for w in words[:-1]) or technology(" ".join(words[:-1])) is not None:
             continue
         begin = match.end(1) - len(name)
+        if flat.in_code(begin):
+            # `telematics` topic: read above.
+            continue
         if len(words) == 2 and words[0][0].isupper() and words[1].islower() and not re.search(r"\b[Tt]he\s+$", flat.text[:begin]) and not flat.text[:begin].strip(" *_").rstrip('"')[-1:].isalnum():
             continue
         if _KEBAB.fullmatch(words[0]):
@@ -203,43 +220,14 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
             yield _entity(document, flat, begin, begin + len(name), name, _KINDS.get(head, NodeKind.SERVICE).value, "prose")
             continue
         yield _entity(document, flat, match.end(1) - len(name), match.end(1), name, _KINDS.get(head, NodeKind.SERVICE).value, "prose")
+    yield from _named(document, flat, ((*found, ()) for found in titled_names(flat)))
     if HANGUL_WORD.search(flat.text):
-        yield from _korean(document, flat)
+        yield from _named(document, flat, korean_names(flat))
 
 
-def _korean(document: Document, flat: Flat) -> Iterator[RawEntity]:
-    for match in _KO.finditer(flat.text):
-        if _korean_name(match) and (not match[2] or match[1][-1].isascii() or _noun_before(flat.text, match)):
-            start = match.start(1) + len(re.match(r"[0-9-]*", match[1])[0])  # type: ignore[index]  # matches the empty text too
-            yield _entity(document, flat, start, match.end(3), flat.text[start : match.end(3)], NodeKind.SERVICE.value, "prose")
-    yield from _glosses(document, flat, 0, len(flat.text))
-
-
-def _korean_name(match: re.Match[str]) -> bool:
-    word = re.sub(r"^[0-9-]+", "", match[1])
-    if not word or word.casefold() in _KO_STOP or (word.endswith(("의", "는", "은", "를", "을", "한", "된", "할", "에서", "으로", "와", "과", "및")) and match[2]):
-        return False
-    return len(word) >= 2
-
-
-def _noun_before(text: str, match: re.Match[str]) -> bool:
-    """결제 서비스 is a name, 때문에 서비스 is none: what stands before the space must be a noun."""
-    from designed.extractors.korean import tag
-
-    begin = max(text.rfind(" ", 0, match.start(1)), 0)
-    before = [m for m in tag(text[begin : match.end(3)]) if begin + m.start < match.end(1)]
-    return bool(before) and before[-1].tag in ("NNG", "NNP", "SL")
-
-
-def _glosses(document: Document, flat: Flat, start: int, end: int) -> Iterator[RawEntity]:
-    for match in _GLOSS.finditer(flat.text, start, end):
-        korean, latin = (match[1], match[2]) if match[1] else (match[4], match[3])
-        at, to = match.span()
-        if technology(latin) is not None or not re.fullmatch(r"[a-z][a-z0-9]+(?:-[a-z0-9]+)*|[A-Z][a-z]+(?:[ -]?[A-Z][a-z]+)*", latin) or len(latin) < 3:
-            continue
-        # Only a gloss on something that is called a service makes a name; any other may still join one that is known.
-        firm = korean.endswith(("서비스", "시스템")) or re.compile(r" ?(?:마이크로 ?서비스|서비스|시스템)").match(flat.text, to) is not None
-        yield _entity(document, flat, at, to, latin, "", "gloss" if firm else "gloss?", (korean, f"{korean}({latin})"))
+def _named(document: Document, flat: Flat, found: Iterable[tuple[int, int, str, str, str, tuple[str, ...]]]) -> Iterator[RawEntity]:
+    for start, end, name, kind, how, aliases in found:
+        yield _entity(document, flat, start, end, name, kind, how, aliases)
 
 
 def _entity(document: Document, flat: Flat, start: int, end: int, name: str, kind: str, how: str, aliases: tuple[str, ...] = ()) -> RawEntity:

@@ -138,6 +138,8 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
     if before.kind == "verb" and item.form in ("base", "s"):
         # "sends requests", "makes calls": a verb's object, unless the two are coordinated.
         return True
+    if before.word.endswith("'s"):
+        return True
     if before.kind == "word":
         if before.word in _NOUN_BEFORE or (before.word.endswith(("ing", "al", "ous", "ive")) and not before.code):
             return True

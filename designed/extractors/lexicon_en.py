@@ -21,7 +21,7 @@ _PUB = {"": "p", "to": "P", "on": "P", "onto": "P", "into": "P", "through": "p",
 _SUB = {"": "s", "to": "S", "on": "S", "for": "S", "from": "R", "via": "s", "by": "s", "through": "s", "off": "s"}
 
 FRAMES: Final[dict[str, dict[str, str]]] = {
-    **dict.fromkeys(("call", "invoke", "query", "contact", "consult", "ping", "hit", "front"), {"": "C", "on": "C"}),
+    **dict.fromkeys(("call", "invoke", "query", "contact", "consult", "ping", "hit", "front"), {"": "C", "on": "C", "to": "C"}),
     "access": {"": "C"},
     "ask": {"": "C", "from": "C"},
     "tell": {"": "C"},
@@ -55,6 +55,8 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "append": dict(_TO),
     **dict.fromkeys(("modify", "delete"), {"": "d", "from": "d", "in": "d"}),
     "look": {"in": "C", "from": "C"},
+    "fall": {"to": "C", "on": "C", "in": "C"},
+    "accept": {},
     **dict.fromkeys(("validate", "verify", "check", "authenticate", "authorize", "register", "reserve", "confirm"), dict(_WITH)),
     **dict.fromkeys(("notify", "alert", "inform"), {"": "C"}),
     "trigger": {"": "C"},
@@ -96,7 +98,7 @@ SIMULATING: Final = frozenset("simulate simulates imitate imitates generate gene
 
 IRREGULAR: Final[dict[str, tuple[str, str]]] = {
     "send": ("sent", "sent"), "get": ("got", "gotten"), "read": ("read", "read"), "write": ("wrote", "written"), "keep": ("kept", "kept"), "hit": ("hit", "hit"),
-    "make": ("made", "made"), "speak": ("spoke", "spoken"), "hold": ("held", "held"), "drive": ("drove", "driven"), "tell": ("told", "told"),
+    "make": ("made", "made"), "fall": ("fell", "fallen"), "speak": ("spoke", "spoken"), "hold": ("held", "held"), "drive": ("drove", "driven"), "tell": ("told", "told"),
 }
 
 
@@ -140,6 +142,8 @@ ADVERBS: Final = frozenset(
     "automatically further additionally sometimes either both again later longer immediately regularly not optionally transparently securely mainly primarily eventually".split()
 )
 # Parts of a component: what they do, it does.
+# Who sends one of these to "accepts requests from B" calls it.
+REQUESTS: Final = frozenset("request requests call calls query queries traffic order orders command commands upload uploads connection connections submission submissions webhook webhooks".split())
 PARTS: Final = frozenset(
     "tool tools handler handlers server worker workers job jobs process processes app application component module modules function functions endpoint endpoints controller controllers code library "
     "backend implementation thread scheduler listener daemon script scripts middleware container pod pods instance instances api wrapper client plugin method methods resolver resolvers loop task tasks "

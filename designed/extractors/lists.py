@@ -22,6 +22,8 @@ from nexus.model.names import HANGUL_WORD, words
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _LEAD = re.compile(r"[`\s]*(?:\s*[:–—]|\s+[-→]\s|\s*\()")
+# A script or file at the head of an item: what it does is not the service's doing.
+_FILE = re.compile(r"[\w./-]*[./][\w./-]+\s*[:–—-]\s")
 _START_ORDER = re.compile(r"compose|start(?:up)? order|depends_on|kubernetes resources", re.IGNORECASE)
 
 Listed = list[tuple[Statement, int, int]]
@@ -42,6 +44,8 @@ def list_statements(document: Document, block: Block, flat: Flat, found: Sequenc
         return [(s, 0, len(flat.text)) for s in _roles(subject, entries(flat, 0, len(flat.text), found, topics=role[0] != CALLS), role)]
     if inline is not None and subject is not None and (own := role_of(inline[1])) is not None and not _START_ORDER.search(_above(document, block)):
         return [(s, 0, len(flat.text)) for s in _roles(subject, entries(flat, inline.end(), len(flat.text), found, topics=own[0] != CALLS), own)]
+    if flat.code and flat.code[0][0] <= 1 and _FILE.match(flat.text) is not None:
+        return []
     if found and found[0].start <= 2 and (match := _LEAD.match(flat.text, found[0].end)) is not None and not found[0].passive:
         return _of_lead(flat, found, match.end(), context)
     return None

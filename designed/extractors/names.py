@@ -125,7 +125,7 @@ class Names:
 
 
 # Last words of names that stand for the whole name where the system has only one such thing.
-_SHORT = frozenset({"gateway", "collector", "게이트웨이", "broker"})
+_SHORT = frozenset({"gateway", "collector", "게이트웨이", "broker", "hub", "engine", "adapter", "registry", "scheduler", "planner", "orchestrator", "worker", "portal", "bridge", "dispatcher"})
 
 
 def _short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:

@@ -18,6 +18,9 @@ from nexus.model.service import NodeKind
 _POSTPOSITIONS = frozenset({"통하", "거치", "경유", "의하", "위하", "대하", "관하", "따르", "걸치"})
 
 
+_ACTING = lexicon.PERSONS | lexicon.PARTS | lexicon.SELVES | frozenset({"이", "그", "앱", "웹", "화면", "페이지", "서버", "툴", "백엔드", "프론트엔드", "프런트엔드", "브라우저", "단말", "장비"})
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """A noun phrase in its role: subj, topic, obj, goal, source, with, via, agent, bare. `name` None = no name. `only` = 만."""
@@ -83,6 +86,10 @@ def _close(units: Sequence[Unit], index: int, pending: list[Argument], carried: 
     own = subjects[-1:] if adnominal and not time else subjects
     last_topic = max((i for i, a in enumerate(pending) if a.role == "topic"), default=-1)
     taken = [a for i, a in enumerate(pending) if a.role not in ("subj", "topic") and (not adnominal or time or i > last_topic)]
+    if len(only := [a for a in own if a.only and a.name is not None]) and topics and not unit.passive and not any(a.role == "obj" for a in taken):
+        # "A는 B만 호출한다": B is all that it calls.
+        own = [a for a in own if a not in only]
+        taken += [replace(a, role="obj", only=False) for a in only]
     if stem in lexicon.FRAMES:
         verb = Verb(stem, unit.start, unit.end, passive=unit.passive, relative=adnominal and head is not None)
         verb.receives = unit.stem in ("받", "수신") and light == "요청"
@@ -100,7 +107,10 @@ def _close(units: Sequence[Unit], index: int, pending: list[Argument], carried: 
                     verb.subjects.append(Argument("subj", name, ""))
                 elif not any(a.role == "obj" for a in verb.arguments) and not verb.passive:
                     verb.arguments.append(Argument("obj", name, ""))
-        nameless = [a for a in (*own, *(topics if not (adnominal and not time) else [])) if a.name is None]
+        objects = any(a.role == "obj" for a in verb.arguments)
+        # 예약 정보는 Redis에 저장한다: what is no person and does not act is what is done to.
+        done = [] if objects or unit.passive else [a for a in topics if a.name is None and a.noun and a.noun.split(" ")[-1] not in _ACTING]
+        nameless = [a for a in (*own, *(topics if not (adnominal and not time) else [])) if a.name is None and a not in done]
         if not verb.subjects and not verb.passive:
             if carried and not nameless:
                 verb.subjects = [a for a in carried if a.name is not None]
@@ -126,7 +136,7 @@ def _close(units: Sequence[Unit], index: int, pending: list[Argument], carried: 
             carried[:] = [a for a in spoken if a.name is not None]
         elif place := [a for a in taken if a.role == "source" and a.name is not None and not a.name.passive]:
             carried[:] = place
-        elif spoken and unit.ending == "EC" and units[index].tag in ("고", "며", "아", "어", "여", "서"):
+        elif spoken and (unit.ending == "ETN" or (unit.ending == "EC" and units[index].tag in ("고", "며", "아", "어", "여", "서"))):
             carried[:] = spoken
     if adnominal and not time:
         farther = [a for a in taken if a.role == "source" and a.name is not None][:-1]

@@ -95,6 +95,12 @@ def _predicate(
         relation = relation_of(code, name.kind, brought=name.brought, asynchronous=predicate.asynchronous or "event" in clause.casefold())
         if relation:
             pairs.append((relation, name))
+    if predicate.lemma in ("accept", "receive") and predicate.requested:
+        # "accepts orders from A and B": they call.
+        for caller in [n for slot, n in arguments if n is not None and slot == "from" and not n.passive and not n.brought]:
+            for served in subject:
+                if caller.key != served.key:
+                    yield Statement(CALLS, caller.raw, caller.key, served.raw, served.key, f"{context.rule}.passive", verb.start, modality, drawn="reversed")
     own = {s.key for s in subject}
     through = [name for slot, name in arguments if name is not None and slot in ("through", "via", "over", "using") and name.key not in own]
     direct = [(relation, name) for relation, name in pairs if name not in through]

@@ -125,6 +125,9 @@ def _row(
         return
     if subject is None:
         return
+    if (first := role_of(columns.heads[0])) is not None and context.subject is not None and columns.service is None:
+        # "Dependency | Why": what the first column lists, the section's service has.
+        yield from ((s, *whole) for s in role_statements(subject, cell(0, topics=first[0] != CALLS), first, "table.role"))
     done = False
     for index, role in columns.roles:
         if columns.service is None and context.subject is None:

@@ -1,0 +1,106 @@
+"""Names that English text introduces without a head like "service": marked up beside a verb, or called what components are called. Pure."""
+
+# ruff: noqa: E501  # word lists and patterns stay in one line each
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from designed.extractors import lexicon_en as lexicon
+from designed.extractors.blocks import Block, Document
+from designed.extractors.flat import Flat
+from nexus.model.service import NodeKind
+from nexus.model.technology import technology
+
+# Last words of names, spelled with a capital: "Fraud Engine", "Results Collector".
+HEADS = (
+    "Hub|Engine|Adapter|Portal|Backend|Frontend|Manager|Collector|Sink|Store|Registry|Broker|Bridge|Router|Scheduler|Processor|Planner|Orchestrator|Worker|Client|App|Server|System|"
+    "Platform|Proxy|Agent|Provider|Dispatcher|Indexer|Crawler|Aggregator|Notifier|Simulator|Facade|Vault|Warehouse|Cache|Connector|Importer|Exporter|Listener|Poller|Controller|Mailer|Tracker|Monitor|Index"
+)
+_TITLED = re.compile(rf"(?<![\w./-])((?:[A-Z][\w&-]*\s+){{1,2}}(?:{HEADS}))(?![\w-])")
+_KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
+_WORD = re.compile(r"[a-z]{4,}")
+_PROPER = re.compile(r"[A-Z][\w&-]*(?: [A-Z][\w&-]*){0,2}")
+_BOLD = re.compile(r"\*\*([A-Za-z][\w& -]{1,40}?)\*\*")
+_KINDS = {"db": NodeKind.DATABASE, "database": NodeKind.DATABASE, "cache": NodeKind.DATABASE, "topic": NodeKind.TOPIC, "queue": NodeKind.TOPIC, "events": NodeKind.TOPIC}
+# Of these a component is the object; others ("uses `x`", "updates `x`") take anything.
+_STRONG = frozenset(
+    "call invoke query contact consult ask depend rely talk speak communicate interact integrate connect delegate forward route proxy dispatch send post hand push fetch retrieve pull notify trigger orchestrate coordinate".split()
+)
+_ACTING = _STRONG | frozenset("publish emit produce broadcast subscribe listen consume store persist validate authenticate enqueue look keep save".split())
+_TOOLS = frozenset("docker-compose pre-commit docker-desktop kube-proxy create-react-app apt-get x-request-id content-type read-only at-least-once".split())
+# Words with a capital that begin a sentence or name a product, and no component.
+_NOT_FIRST = frozenset(
+    "the a an this that our your each every any run start stop open deploy install configure restart build create update use see add set launch click select check enable disable when if for in on with docker "
+    "compute android ios load package helm google apple amazon azure microsoft operating file new old other external internal most many some all both kubernetes node window device resource "
+    "feign openfeign http https rest grpc web jdbc api sdk graphql test default unit integration client server cloud native custom "
+    "secret secrets certificate boot application template search unit ci log logs".split()
+)
+
+Introduced = tuple[int, int, str, str, str]
+
+
+def titled_names(flat: Flat) -> Iterator[Introduced]:
+    """(start, end, name, kind, how): "Fraud Engine" and its like."""
+    for match in _TITLED.finditer(flat.text):
+        words = match[1].split()
+        while words and words[0].casefold() in ("the", "a", "an", "our", "this", "each", "if", "when", "and"):
+            words = words[1:]
+        if len(words) < 2 or words[0].casefold() in _NOT_FIRST or technology(" ".join(words[:-1])) is not None:
+            continue
+        start = match.end(1) - len(re.split(r"\s+", match[1], maxsplit=len(match[1].split()) - len(words))[-1])
+        yield start, match.end(1), " ".join(words), NodeKind.DATABASE.value if words[-1] in ("Cache", "Warehouse") else NodeKind.SERVICE.value, "prose"
+
+
+def marked_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
+    """Code spans and bold words that do, or are done to, what only components do and suffer."""
+    found: list[tuple[Flat, Introduced, bool]] = []
+    for block in document.blocks:
+        if block.kind == "text":
+            flat = document.flat(block.start, block.end)
+            spans = [*flat.code, *_bold(document, block, flat)]
+            for start, end in spans:
+                name = flat.text[start:end].strip()
+                single = _WORD.fullmatch(name) is not None
+                if not (single or _KEBAB.fullmatch(name) or (_PROPER.fullmatch(name) and (start, end) not in flat.code)) or name in _TOOLS:
+                    continue
+                if technology(name) is None and _acts(flat.text, start, end):
+                    kind = _KINDS.get(re.split(r"[- ]", name)[-1].casefold(), NodeKind.SERVICE)
+                    found.append((flat, (start, end, name, kind.value, "code"), single))
+    compound = {item[2] for _, item, single in found if not single}
+    for flat, item, single in found:
+        # One lower-case word may be a command or a function; among names of components it is one more.
+        if not single or len(compound) > 1:
+            yield flat, item
+
+
+def _bold(document: Document, block: Block, flat: Flat) -> Iterator[tuple[int, int]]:
+    for match in _BOLD.finditer(document.text, block.start, block.end):
+        start = next((flat.starts[i] + match.start(1) - flat.sources[i] for i in range(len(flat.starts)) if flat.sources[i] <= match.start(1) <= flat.sources[i] + len(match[1])), None)
+        if start is not None and flat.text[start : start + len(match[1])] == match[1]:
+            yield start, start + len(match[1])
+
+
+def _acts(text: str, start: int, end: int) -> bool:
+    after = re.findall(r"[A-Za-z']+|->|→|[^\sA-Za-z]", text[end : end + 48])
+    while after and (after[0].casefold() in lexicon.ADVERBS | lexicon.MODALS | lexicon.NEGATIONS or after[0] in (")", "]", "also")):
+        after.pop(0)
+    if after and (after[0] in ("->", "→") or _verb(after[0], _ACTING, ("s", "base"))):
+        return True
+    before = re.findall(r"[A-Za-z']+|->|→|[^\sA-Za-z]", text[max(0, start - 48) : start])
+    while before and before[-1].casefold() in lexicon.DETERMINERS | lexicon.ADVERBS:
+        before.pop()
+    if before and before[-1] in ("->", "→"):
+        return True
+    by = bool(before) and before[-1].casefold() in ("by", "via", "through")
+    if before and before[-1].casefold() in ("to", "with", "from", "on", "by", "via", "through"):
+        before.pop()
+    if by and before and before[-1].casefold().endswith("ed"):
+        return _verb(before[-1], _ACTING, ("ed",))
+    return bool(before) and _verb(before[-1], _STRONG, ("s", "base", "ing", "ed"))
+
+
+def _verb(word: str, lemmas: frozenset[str], forms: tuple[str, ...]) -> bool:
+    lemma, form = lexicon.VERBS.get(word.casefold(), ("", ""))
+    return lemma in lemmas and form in forms
