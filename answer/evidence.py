@@ -12,12 +12,14 @@ from datetime import datetime
 from itertools import pairwise
 
 from answer.graph import stands
-from answer.language import sentences, squash
+from answer.language import sentences
 from answer.quantities import Quantity, dates, quantities
 from nexus.model.edge import Cause, DesignedEdge, Latency, ObservedEdge, Relation
 from nexus.model.finding import Finding, Flag
+from nexus.model.names import squash
 from nexus.model.registry import Registry
 from nexus.ports.answers import Change, EdgeEvidence, Packet, PassageEvidence
+from nexus.ports.code import CodeAnchor, CodeValue
 
 VERB = {"CALLS": "calls", "PUBLISHES": "publishes to", "SUBSCRIBES": "subscribes to", "DELIVERS": "delivers messages to"}
 # Sentences of documents that speak to a model and not to a reader: data like all else, but never support for a statement.
@@ -209,11 +211,28 @@ def _passage(item: PassageEvidence) -> Evidence:
     return Evidence(item.marker, "passage", passage.rid, text, tuple(windows), _names(text), frozenset(dates(text)), quote=heading)
 
 
+def value_line(value: CodeValue, language: str) -> str:
+    """What the document claims beside what code has."""
+    if language == "ko":
+        return f"문서는 {value.claimed}, 코드의 {value.name} = {value.value} ({value.path}:{value.line})"
+    return f"The document says {value.claimed}, the code has {value.name} = {value.value} ({value.path}:{value.line})"
+
+
+def anchor_line(anchor: CodeAnchor, language: str) -> str:
+    """What became of a name of code since the passage was indexed; "" where it is as it was, or never was bound."""
+    place = f" ({anchor.path}:{anchor.line})" if anchor.path else ""
+    if anchor.state == "changed":
+        return f"코드의 `{anchor.name}`{place} 내용이 이 글 이후 바뀌었다" if language == "ko" else f"`{anchor.name}` has changed in the code since this was written{place}"
+    if anchor.state == "gone":
+        return f"코드에 `{anchor.name}` 이름이 더 이상 없다" if language == "ko" else f"`{anchor.name}` is no longer in the code"
+    return ""
+
+
 def _with_code(found: Evidence, packet: Packet) -> Evidence:
-    """Code values beside a passage are evidence of its marker: who cites it may show both."""
-    lines = [
-        f"The document says {v.claimed}, the code has {v.name} = {v.value} ({v.path}:{v.line})" for v in packet.values if v.passage == found.rid and v.claimed
-    ] + [f"문서는 {v.claimed}, 코드의 {v.name} = {v.value} ({v.path}:{v.line})" for v in packet.values if v.passage == found.rid and v.claimed]
+    """What the code index says beside a passage is evidence of its marker: who cites it may show both."""
+    languages = ("en", "ko")
+    lines = [value_line(v, language) for v in packet.values if v.passage == found.rid and v.claimed for language in languages]
+    lines += [line for a in packet.anchors if a.passage == found.rid for language in languages if (line := anchor_line(a, language))]
     if not lines:
         return found
     text = "\n".join([found.text, *lines])

@@ -6,8 +6,9 @@ only because a vector search always finds something, is no evidence; where no ot
 
 from __future__ import annotations
 
-from answer.language import grams, squash, terms
+from answer.language import grams, terms
 from answer.question import Question
+from nexus.model.names import squash
 from nexus.model.registry import Registry
 from nexus.ports.answers import QuestionKind
 from nexus.ports.search import Hit, SearchResult

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from answer import changes as changing
 from answer import graph
-from answer.codevalues import beside, names_in, ticked
+from answer.codevalues import beside, names_in
 from answer.debt import debts
 from answer.fit import relevant
 from answer.followup import Rewritten, rewrite
@@ -251,8 +251,7 @@ def _code(
     if code is None or not hits:
         return (), ()
     try:
-        mentions = [(h.passage.rid, name) for h in hits for name in ticked(h.passage.text)]
-        anchors = code.anchors(request.tenant, mentions, request.clearance)
+        anchors = code.anchors(request.tenant, [h.passage.rid for h in hits], request.clearance, request.namespaces)
         names = sorted({n for h in hits for n in names_in(h.passage.text)} | set(names_in(question.text)))
         values = code.values(request.tenant, names, request.clearance) if names else []
     except StoreUnavailable:

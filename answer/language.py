@@ -78,11 +78,6 @@ def _quoted(text: str, start: int, at: int) -> bool:
     return opened >= 0 and text.rfind("”", opened, at) < 0 and text.find("”", at, opened + 800) >= 0
 
 
-def squash(text: str) -> str:
-    """For comparing names: case, width, separators and spaces do not count."""
-    return re.sub(r"[\s_\-./:]+", "", unicodedata.normalize("NFKC", text).casefold())
-
-
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """English by Snowball, Korean by cutting endings and particles."""

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answer.evidence import Evidence, Window
-from answer.language import HANGUL, squash, terms
+from answer.language import HANGUL, terms
 from answer.quantities import COUNTED, Quantity, dates, label_near, quantities, same
+from nexus.model.names import squash
 
 _MARKER = re.compile(r"\[([^\[\]\n]{1,40})\]")
 

@@ -12,8 +12,9 @@ from functools import lru_cache
 
 from answer.cues import VERBS, source_and_target
 from answer.evidence import INSTRUCTION, Evidence
-from answer.language import HANGUL, grams, language_of, sentences, squash, stem, terms
+from answer.language import HANGUL, grams, language_of, sentences, stem, terms
 from answer.quantities import LABEL
+from nexus.model.names import squash
 from nexus.model.registry import Registry
 
 # Words of reporting that need no source of their own.

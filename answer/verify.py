@@ -9,10 +9,11 @@ import re
 from collections.abc import Sequence
 
 from answer.evidence import Evidence, aliases, evidence_of
-from answer.language import sentences, squash
+from answer.language import sentences
 from answer.numbers import check_numbers, dates_reason
 from answer.quantities import quantities
 from answer.support import blank_operations, layer_reason, names_reason, roles_reason, swapped_reason, words_reason
+from nexus.model.names import squash
 from nexus.model.registry import Registry
 from nexus.ports.answers import Citation, NumberCheck, Packet, SentenceCheck, Verification
 

@@ -9,6 +9,7 @@ from nexus.model.entity import Entity
 from nexus.model.finding import Finding
 from nexus.model.render import designed_edge_json, instant, node_json, observed_edge_json
 from nexus.ports.answers import Answer, EdgeEvidence, Graph, Packet, PassageEvidence, PathResult, Route
+from nexus.ports.code import CodeAnchor
 
 Json = dict[str, Any]
 
@@ -65,6 +66,14 @@ def nodes_of(edges: tuple[EdgeEvidence, ...]) -> list[Json]:
     return [node_json(found[key]) for key in sorted(found)]
 
 
+def anchor_json(anchor: CodeAnchor) -> Json:
+    """A name of code in a passage, and what became of it."""
+    return {
+        "passage": anchor.passage, "name": anchor.name, "state": anchor.state, "kind": anchor.kind or None, "path": anchor.path, "line": anchor.line,
+        "document": {"rid": anchor.document, "title": anchor.title, "uri": anchor.uri}, "bound_at": instant(anchor.bound_at),
+    }
+
+
 def packet_json(packet: Packet) -> Json:
     """The evidence: what `POST /search` gives, and all the rest of the packet."""
     edges = [edge_json(item) for item in packet.edges]
@@ -80,7 +89,7 @@ def packet_json(packet: Packet) -> Json:
         },
         "evidence": {"passages": passages, "edges": edges, "findings": [finding_json(f) for f in packet.findings]},
         "document_debt": [{"kind": d.kind, "document": d.document, "title": d.title, "detail": d.detail} for d in packet.debt],
-        "code_anchors": [{"passage": a.passage, "name": a.name, "state": a.state, "path": a.path, "line": a.line} for a in packet.anchors],
+        "code_anchors": [anchor_json(a) for a in packet.anchors],
         "code_values": [
             {"name": v.name, "value": v.value, "rule": v.rule, "path": v.path, "line": v.line, "language": v.language, "passage": v.passage or None, "claimed": v.claimed or None}
             for v in packet.values

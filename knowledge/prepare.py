@@ -27,7 +27,7 @@ from nexus.store.documents import DocumentRow, QuarantineRow
 from nexus.store.passages import NewPassage
 
 # Bumped when the same bytes give other rows: every document is then indexed anew.
-VERSION = "1"
+VERSION = "2"
 MASK = "█"
 _TYPES = ("adr", "rfc", "runbook", "design", "plan", "spec", "howto", "guide", "policy", "postmortem", "reference", "release", "changelog")
 

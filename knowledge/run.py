@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import psycopg
 
 from knowledge.classify import path_matches
+from knowledge.code.names import segments, ticked
 from knowledge.collect import Found, canonical_uri, collect, read, resolve_inside, suffix_of
 from knowledge.events import IngestEvent, Observer, log_observer
 from knowledge.prepare import Options, Prepared, Source, document_rid, fingerprint, prepare
@@ -18,6 +19,7 @@ from nexus.errors import BadQuestion, InputError, NexusError, NotFound, SourceUn
 from nexus.model.document import DocumentStatus, Problem
 from nexus.ports.clock import Clock
 from nexus.ports.documents import IngestRequest
+from nexus.store.code import replace_anchors
 from nexus.store.documents import below_uri, delete_document, find_document, lock_document, put_document, put_quarantine
 from nexus.store.passages import StoredSegment, replace_passages
 from nexus.store.pool import Connection, Database
@@ -220,10 +222,12 @@ class Ingestor:
             prepared = prepare(source, data, modified_at, self._clock.now(), self._options)
             status = put_document(connection, source.tenant, prepared.row)
             served = status in {DocumentStatus.ACTIVE, DocumentStatus.SUPERSEDED}
-            segments = replace_passages(connection, source.tenant, rid, source.namespace, prepared.passages, served=served)
+            stored = replace_passages(connection, source.tenant, rid, source.namespace, prepared.passages, served=served)
+            names = ((p.rid, p.content_hash, name, segments(name)[-1]) for p in prepared.passages if not p.quarantined for name in ticked(p.text))
+            replace_anchors(connection, source.tenant, rid, names)
             put_quarantine(connection, source.tenant, rid, prepared.level, prepared.quarantine)
             if self._embedding is not None:
-                self._embedding.attach(connection, source.tenant, segments)
+                self._embedding.attach(connection, source.tenant, stored)
             return prepared
 
     def _remove(self, tenant: str, rid: str) -> int:

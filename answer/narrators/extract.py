@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from answer.evidence import passage_windows
-from answer.language import HANGUL, grams, squash, terms
+from answer.language import HANGUL, grams, terms
 from answer.quantities import quantities
 from nexus.model.edge import DesignedEdge
+from nexus.model.names import squash
 from nexus.ports.answers import Packet, PassageEvidence, QuestionKind
 
 LONGEST = 400

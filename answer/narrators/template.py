@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from answer.evidence import anchor_line, value_line
 from answer.narrators.extract import best_sentences, said_of_subjects
 from answer.narrators.reports import REPORTS
 from nexus.ports.answers import Packet, QuestionKind
+
+# Values and changed names of code that an answer mentions.
+MOST = 3
 
 
 class TemplateNarrator:
@@ -36,16 +40,17 @@ class TemplateNarrator:
             place = f"{document.title} ({document.uri}:{item.hit.passage.lines[0]})"
             body = sentence.rstrip(".。 ")
             lines.append(f"{place}: “{body}” [{item.marker}].")
-        lines += [self._value(packet, n) for n in range(min(3, len(packet.values))) if packet.values[n].claimed]
-        lines += self._debt(packet, {item.marker for item, _ in quoted})
+        markers = {item.marker for item, _ in quoted}
+        lines += self._code(packet, markers)
+        lines += self._debt(packet, markers)
         return lines
 
-    def _value(self, packet: Packet, number: int) -> str:
-        value = packet.values[number]
-        marker = next((p.marker for p in packet.passages if p.hit.passage.rid == value.passage), "")
-        if packet.language == "ko":
-            return f"문서는 {value.claimed}, 코드의 {value.name} = {value.value} ({value.path}:{value.line}) [{marker}]."
-        return f"The document says {value.claimed}, the code has {value.name} = {value.value} ({value.path}:{value.line}) [{marker}]."
+    def _code(self, packet: Packet, quoted: set[str]) -> list[str]:
+        """Values that code has beside those that documents claim, and names whose code is not what a quoted passage was written about."""
+        markers = {p.hit.passage.rid: p.marker for p in packet.passages}
+        said = [(value_line(v, packet.language), v.passage) for v in packet.values[:MOST] if v.claimed]
+        notes = [(line, a.passage) for a in packet.anchors if markers.get(a.passage) in quoted and (line := anchor_line(a, packet.language))]
+        return [f"{line} [{markers[passage]}]." for line, passage in (*said, *notes[:MOST])]
 
     def _debt(self, packet: Packet, quoted: set[str]) -> list[str]:
         korean = packet.language == "ko"

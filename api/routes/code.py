@@ -1,19 +1,21 @@
-"""`GET /code/values` and `GET /code/grades`: what code enforces, read when asked."""
+"""`GET /code/values`, `/code/grades` and `/code/anchors`: what code enforces, and which names in documents it still has. As last indexed."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
 from api.context import Context, Reader
 from api.problems import responses
+from api.render_answer import anchor_json
 from api.schemas_answer import Text
 from nexus.errors import NotFound
 from nexus.model.document import Classification
 from nexus.ports.code import CodeReader
 
 ROUTER = APIRouter(tags=["code"])
+State = Literal["exist", "changed", "gone", "ambiguous", "unbound"]
 
 
 @ROUTER.get("/code/values", responses=responses(401, 403, 422, 503))
@@ -40,3 +42,13 @@ def grades(
         "gates": [{"action": g.action, "grade": g.grade, "check": g.check, "path": g.path, "line": g.line, "certain": g.certain} for g in found.gates],
         "blocked": {grade: list(actions) for grade, actions in found.blocked.items()},
     }
+
+
+@ROUTER.get("/code/anchors", responses=responses(401, 403, 422, 503))
+def anchors(
+    context: Context, reader: Reader, state: Annotated[State | None, Query(description="Only those in this state.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200, clearance: Classification | None = None,
+) -> dict[str, list[dict[str, Any]]]:
+    """Names of code in documents against what they were bound to: exist, changed, gone; ambiguous or unbound where they never were."""
+    found = context.services.get(CodeReader).anchors(reader.tenant, None, reader.lowered(clearance), reader.namespaces, state or "", limit)
+    return {"anchors": [anchor_json(anchor) for anchor in found]}

@@ -10,7 +10,7 @@ from api.tools._backend import Ctx, Tool, backend
 
 
 class ValueRow(BaseModel):
-    """A constant or limit, read from the code as it stands now."""
+    """A constant or limit, as the code was last indexed."""
 
     name: str
     value: str
@@ -33,7 +33,7 @@ async def archon_claim_value(
     classification_max: Annotated[Literal["PUBLIC", "INTERNAL", "RESTRICTED"], Field(description="Can only lower what the token may see.")] = "INTERNAL",
     tenant: Annotated[str | None, Field(description="Ignored: the token decides.")] = None,
 ) -> ClaimValueResult:
-    """The present value of a limit or constant, from code constants and validation annotations (Java, Kotlin, Python, Go, TypeScript), with file and line."""
+    """The value of a limit or constant, from code constants and validation annotations (Java, Kotlin, Python, Go, TypeScript), with file and line."""
     del tenant
     body = await backend(ctx).get(ctx, "/code/values", {"concept": concept, "clearance": classification_max})
     found = [ValueRow(**value) for value in body["values"]]

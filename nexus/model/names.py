@@ -7,6 +7,7 @@ and `order-service` stay two things where both exist, while `Order Service` find
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 # camelCase, snake_case, kebab-case, digits and Hangul, as words.
@@ -23,6 +24,11 @@ _PARENS = re.compile(r"\s*[(\[（]([^()\[\]（）]*)[)\]）]\s*$")
 def words(name: str) -> tuple[str, ...]:
     """Words of a name in lower case: `OrderService` -> ("order", "service"), `결제서비스` -> ("결제서비스",)."""
     return tuple(part.casefold() for part in WORD.findall(name))
+
+
+def squash(text: str) -> str:
+    """For comparing names: case, width, separators and spaces do not count."""
+    return re.sub(r"[\s_\-./:]+", "", unicodedata.normalize("NFKC", text).casefold())
 
 
 def hyphenated(name: str) -> str:

@@ -1,22 +1,34 @@
-"""Symbols and values of source code, for anchors and for the value beside a document's claim. Owner: `answer`, which reads the folders of NEXUS_ANSWER__CODE_ROOTS."""
+"""Symbols and values of source code, for anchors and for the value beside a document's claim. Owner: `knowledge`, which indexes the folders of NEXUS_ANSWER__CODE_ROOTS."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
-from nexus.model.document import Classification
+from nexus.model.document import Classification, Problem
 
 
 @dataclass(frozen=True, slots=True)
 class CodeAnchor:
-    """A back-ticked name of a passage bound to code. `state` is exist, changed, gone, ambiguous or unbound."""
+    """A back-ticked name of a passage bound to code.
+
+    `state` against what the name was bound to when the passage was indexed: exist, changed (its code is another), gone; or, where it was
+    never bound, ambiguous (several symbols are called so) or unbound (none is). `bound_at` None = never.
+    """
 
     passage: str
     name: str
     state: str
     path: str = ""
     line: int = 0
+    kind: str = ""
+    document: str = ""
+    title: str = ""
+    uri: str = ""
+    bound_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +71,12 @@ class GradeAuthority:
 
 
 class CodeReader(Protocol):
-    """Code as it stands now, as far as the reader may see it. Nothing where no code is configured."""
+    """Code as it was last indexed, as far as the reader may see it. Nothing where no code is configured."""
 
-    def anchors(self, tenant: str, mentions: list[tuple[str, str]], clearance: Classification) -> list[CodeAnchor]:
-        """Where each (passage rid, back-ticked name) is defined."""
+    def anchors(
+        self, tenant: str, passages: Sequence[str] | None, clearance: Classification, namespaces: Sequence[str] = (), state: str = "", limit: int = 5_000
+    ) -> list[CodeAnchor]:
+        """Anchors of passages by rid (of all where None), in one state or ("") any, by document and place."""
         ...
 
     def values(self, tenant: str, names: list[str], clearance: Classification) -> list[CodeValue]:
@@ -75,4 +89,29 @@ class CodeReader(Protocol):
 
     def grades(self, tenant: str, enum_name: str, subpath: str, clearance: Classification) -> GradeAuthority | None:
         """What each grade of an enum is blocked from, by the permission gates of code; None without such an enum."""
+        ...
+
+
+@dataclass(slots=True)
+class CodeRefresh:
+    """What a refresh did. `files` are those that were looked at; `symbols` those of the files that were indexed; `bound`, anchors that found their symbol."""
+
+    files: int = 0
+    indexed: int = 0
+    removed: int = 0
+    symbols: int = 0
+    bound: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+
+class CodeControl(Protocol):
+    """Keeps the code index up to date."""
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The folders that are indexed."""
+        ...
+
+    def refresh(self, tenant: str, paths: Sequence[Path] | None = None) -> CodeRefresh:
+        """Index what changed at or below the paths, as far as they lie under the code roots (None = all of them), and bind the anchors that can be."""
         ...

@@ -22,5 +22,5 @@ class AnswerSettings(Section):
     max_tokens: int = Field(1024, ge=64, le=16384, description="Longest answer of the model, in tokens.")
     max_evidence_chars: int = Field(48_000, ge=2_000, description="Longest evidence that a model is given, in characters.")
     max_concurrent: int = Field(16, ge=1, le=1000, description="Answers in the making at once; above, 503 with a time to retry.")
-    code_roots: tuple[Path, ...] = Field((), description="Folders of source code whose constants, limits and permission gates are shown beside documents (INTERNAL).")
-    code_tenant: str = Field("default", description="Tenant that may see the code of those folders.")
+    code_roots: tuple[Path, ...] = Field((), description="Folders of source code to index (symbols, constants, limits, permission gates): shown beside documents that name them. INTERNAL at least.")
+    code_tenant: str = Field("default", description="Tenant that the code of those folders belongs to.")

@@ -14,6 +14,7 @@ from nexus.model.finding import Finding, RunInfo
 from nexus.model.registry import Registry
 from nexus.model.service import Coverage, Node
 from nexus.model.window import TimeRange
+from nexus.ports.code import CodeAnchor, CodeValue, GradeAuthority
 from nexus.ports.designed import DesignedFilter
 from nexus.ports.drift import FindingFilter, FindingHistory, Report, RunRecord
 from nexus.ports.observed import EdgeFilter
@@ -169,3 +170,23 @@ class MemoryRetriever:
     def visible(self, clearance: Classification) -> int:
         """How many passages a clearance may see."""
         return sum(p.classification.rank <= clearance.rank for p in self.passages)
+
+
+class NoCode:
+    """A code index that holds nothing."""
+
+    def anchors(self, *_: object, **__: object) -> list[CodeAnchor]:
+        """None."""
+        return []
+
+    def values(self, *_: object) -> list[CodeValue]:
+        """None."""
+        return []
+
+    def about(self, *_: object) -> list[CodeValue]:
+        """None."""
+        return []
+
+    def grades(self, *_: object) -> GradeAuthority | None:
+        """None."""
+        return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from answer.coderoots import CodeRoots
 from answer.graphs import GraphService
 from api.context import ApiContext
 from nexus.errors import InvariantBroken
@@ -18,6 +17,7 @@ from nexus.ports.drift import DriftReader
 from nexus.ports.observed import ObservedReader
 from nexus.ports.search import Retriever
 from nexus.testing.answering import ports, service
+from nexus.testing.readers import NoCode
 from nexus.testing.shop import NOW, TENANT
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class DoubleServices:
         found = ports()
         self._made: dict[type, Any] = {
             Retriever: found.retriever, ObservedReader: found.observed, DesignedReader: found.designed, DriftReader: found.drift,
-            Answerer: service(), GraphReader: GraphService(found), CodeReader: CodeRoots((), TENANT, lambda: 0.0), **(given or {}),
+            Answerer: service(), GraphReader: GraphService(found), CodeReader: NoCode(), **(given or {}),
         }
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from answer.coderoots import CodeRoots
 from answer.graphs import GraphService
 from answer.narrators.template import TemplateNarrator
 from answer.run import AnswerService
@@ -26,15 +25,6 @@ def ports(runtime: Runtime) -> Ports:
         runtime.get(Retriever), runtime.get(ObservedReader), runtime.get(DesignedReader), runtime.get(DriftReader), entities=runtime.get(EntityControl),
         code=runtime.get(CodeReader),
     )
-
-
-def code(runtime: Runtime) -> CodeRoots:
-    """Source code of the allowed folders. ConfigError for a folder that is none."""
-    settings = runtime.settings.answer
-    missing = [root for root in settings.code_roots if not root.is_dir()]
-    if missing:
-        raise ConfigError([f"NEXUS_ANSWER__CODE_ROOTS: {root} is no folder" for root in missing])
-    return CodeRoots(settings.code_roots, settings.code_tenant, time.monotonic)
 
 
 def narrator(runtime: Runtime) -> Narrator:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from knowledge.classify import parse_rule
+from knowledge.classify import PathRule, parse_rule
+from knowledge.code.index import CodeIndex
 from knowledge.embedders._shape import EmbedderConfig
 from knowledge.embedding import PassageEmbedding
 from knowledge.prepare import Options
@@ -30,16 +31,31 @@ def upload_root(runtime: Runtime) -> Path:
     return (runtime.settings.knowledge.upload_root or runtime.settings.data / "uploads").resolve()
 
 
-def options(runtime: Runtime) -> Options:
-    """How documents become passages. ConfigError names each path rule that is none."""
-    settings = runtime.settings.knowledge
-    problems: list[str] = []
-    rules = []
-    for text in settings.path_rules:
+def _path_rules(runtime: Runtime) -> tuple[list[PathRule], list[str]]:
+    """The rules, and what is wrong with those that are none."""
+    rules, problems = [], []
+    for text in runtime.settings.knowledge.path_rules:
         try:
             rules.append(parse_rule(text))
         except ValueError as error:
             problems.append(f"NEXUS_KNOWLEDGE__PATH_RULES: {error}")
+    return rules, problems
+
+
+def code_index(runtime: Runtime) -> CodeIndex:
+    """The index of the allowed code roots. ConfigError for a folder that is none."""
+    settings = runtime.settings.answer
+    rules, problems = _path_rules(runtime)
+    problems += [f"NEXUS_ANSWER__CODE_ROOTS: {root} is no folder" for root in settings.code_roots if not root.is_dir()]
+    if problems:
+        raise ConfigError(problems)
+    return CodeIndex(runtime.database, runtime.clock, settings.code_roots, settings.code_tenant, rules)
+
+
+def options(runtime: Runtime) -> Options:
+    """How documents become passages. ConfigError names each path rule that is none."""
+    settings = runtime.settings.knowledge
+    rules, problems = _path_rules(runtime)
     if settings.passage_overlap >= settings.passage_size // 2:
         problems.append("NEXUS_KNOWLEDGE__PASSAGE_OVERLAP: must be less than half of NEXUS_KNOWLEDGE__PASSAGE_SIZE")
     if problems:
@@ -54,7 +70,7 @@ def options(runtime: Runtime) -> Options:
 def ingestor(runtime: Runtime, extra_roots: Sequence[Path] = (), embed_wait_s: float | None = None) -> Ingestor:
     """The ingestor. `extra_roots` are what a person at this machine named on the command line."""
     settings = runtime.settings
-    roots = [*settings.docs.roots, *runtime.docs, upload_root(runtime), *extra_roots]
+    roots = [*settings.docs.roots, *runtime.docs, *settings.answer.code_roots, upload_root(runtime), *extra_roots]
     limits = Limits(settings.knowledge.max_files, settings.knowledge.max_file_bytes, settings.knowledge.embed_wait.total_seconds() if embed_wait_s is None else embed_wait_s)
     return Ingestor(runtime.database, runtime.clock, options(runtime), limits, roots, runtime.get(PassageEmbedding))
 

@@ -61,6 +61,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     total: dict[str, Any] = {key: sum(result.get(key, 0) for result in totals) for key in COUNTS}
     # These are states of the whole after the last call, not increments.
     total |= {key: totals[-1].get(key, 0) for key in ("claims", "edges", "vectors_pending")}
+    total["code"] = {key: sum(result["code"][key] for result in totals) for key in totals[-1]["code"]}
     total["errors"] = [error for result in totals for error in result["errors"]]
     total["took_ms"] = round(sum(result["took_ms"] for result in totals), 3)
     _show(total, as_json=as_json)
@@ -85,5 +86,7 @@ def _show(total: dict[str, Any], *, as_json: bool) -> None:
         print(json.dumps(total, ensure_ascii=False))
         return
     print("  ".join(f"{key.replace('_', ' ')} {total[key]}" for key in COUNTS))
+    if total["code"]["files"]:
+        print("code: " + "  ".join(f"{key} {count}" for key, count in total["code"].items()))
     for error in total["errors"]:
         print(f"{error['path']}:{error['line']}: {error['error']}", file=sys.stderr)

@@ -47,8 +47,10 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
 
         for root in roots:
             apply(root)
+
         def settle() -> None:
             service.refresh(tenant)
+            service.follow_code(tenant, [])
 
         settle()
         follow(roots, stop, apply, settle)

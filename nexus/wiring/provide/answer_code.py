@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from knowledge.code.reader import IndexedCode
 from nexus.ports.code import CodeReader
-from nexus.wiring.answers import code
+from nexus.wiring.runtime import Runtime
 
-PROVIDE = (CodeReader, code)
+
+def _reader(runtime: Runtime) -> IndexedCode:
+    return IndexedCode(runtime.database)
+
+
+PROVIDE = (CodeReader, _reader)

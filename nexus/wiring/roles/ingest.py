@@ -1,4 +1,4 @@
-"""The ingest role: a pass over the folders of `nexus up --docs` at start, then watching them, and vectors in the background."""
+"""The ingest role: a pass over the folders of `nexus up --docs` and over the code roots at start, then watching them, and vectors in the background."""
 
 from __future__ import annotations
 
@@ -55,16 +55,12 @@ class IngestRole:
         return service
 
     def _documents(self) -> None:
-        folders = self._runtime.docs
+        folders = self._folders()
         # The watcher begins first: what changes during the pass is not missed.
         watcher = threading.Thread(target=self._watch, name="watch", daemon=True)
         if folders and self._runtime.settings.docs.watch:
             watcher.start()
-        for folder in folders:
-            if not self._stop.is_set():
-                self._apply(folder)
-        if folders:
-            self._settle()
+        self._pass()
         self._stop.wait()
         if watcher.is_alive():
             watcher.join(timeout=5)
@@ -72,15 +68,29 @@ class IngestRole:
     def _watch(self) -> None:
         while not self._stop.is_set():
             try:
-                follow(self._runtime.docs, self._stop, self._apply, self._settle)
+                follow(self._folders(), self._stop, self._apply, self._settle)
             except (OSError, RuntimeError) as error:
                 # A folder that went away, or too many to watch: try again, and catch up by a pass.
                 log.warning("watch_interrupted", error=str(error))
                 self._stop.wait(IDLE_S)
-                for folder in self._runtime.docs:
-                    self._apply(folder)
+                self._pass()
+
+    def _folders(self) -> tuple[Path, ...]:
+        return (*self._runtime.docs, *self._service().code_roots())
+
+    def _pass(self) -> None:
+        folders = self._folders()
+        for folder in folders:
+            if not self._stop.is_set():
+                self._apply(folder)
+        if folders:
+            self._settle()
 
     def _apply(self, path: Path) -> None:
+        """Documents are read below `--docs` only, code below the code roots; a folder may be both."""
+        if not any(_below(path, folder) for folder in self._runtime.docs):
+            self._code([path])
+            return
         try:
             result = self._service().follow(IngestRequest(path))
         except NexusError as error:
@@ -89,7 +99,18 @@ class IngestRole:
         for problem in result.get("errors", ()):
             log.warning("document_problem", **problem)
 
+    def _code(self, paths: list[Path]) -> None:
+        try:
+            result = self._service().follow_code(self._runtime.settings.answer.code_tenant, paths)
+        except NexusError as error:
+            log.warning("code_failed", paths=[str(path) for path in paths], error=str(error))
+            return
+        for problem in result.problems:
+            log.warning("code_problem", path=problem.path, error=problem.error)
+
     def _settle(self) -> None:
+        # Names in documents that were read just now are bound, too.
+        self._code([])
         try:
             self._service().refresh("default")
         except NexusError as error:
@@ -113,6 +134,11 @@ class IngestRole:
                 log.warning("embedding_failed", error=str(error))
                 left = 0
             self._stop.wait(0.1 if left else IDLE_S)
+
+
+def _below(path: Path, folder: Path) -> bool:
+    real, root = path.resolve(), folder.resolve()
+    return real == root or root in real.parents
 
 
 def BUILD(runtime: Runtime) -> IngestRole:  # noqa: N802  # the plugin constant of a role file
