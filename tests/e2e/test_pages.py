@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     shop = load.Shop.connect(service.grpc, 1)
     with shop.span(HOSTILE, HOSTILE, load.SpanKind.SERVER, load.time.time_ns() - 5 * load.MINUTE) as step:
         load.call(shop, HOSTILE, "web", step, "GET", "/hostile", load.idle)
+    # A client that does not say whom it calls: the status page says what to fix.
+    with shop.span(HOSTILE, "nowhere", load.SpanKind.CLIENT, load.time.time_ns() - 4 * load.MINUTE):
+        pass
     shop.close()
     load.send(service.grpc, 2, 48)
     service.post("/ingest", {"path": str(docs)})
@@ -142,6 +146,7 @@ def test_drift_counts_do_not_change_under_a_filter(page: Page, site: Up) -> None
     panel.get_by_label("Reason").first.fill("known, being changed")
     panel.get_by_role("button", name="Acknowledge").click()
     expect(panel).to_contain_text("acknowledged")
+    expect(panel.get_by_role("listitem").filter(has_text="known, being changed")).to_have_count(1)
     shoot(page, "drift-finding")
 
 
@@ -169,6 +174,7 @@ def test_documents_upload_and_quarantine(page: Page, site: Up, tmp_path: Path) -
     page.locator("input[type=file]").set_input_files([note, secret])
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_role("button", name="Card note", exact=True)).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("row").filter(has_text="Card note")).to_contain_text(str(datetime.now(UTC).year))
     expect(page.locator("#main")).to_contain_text("secret.md")
     assert "IOSFODNN7EXAMPLE" not in page.content()
     shoot(page, "documents-quarantine")
@@ -178,8 +184,14 @@ def test_entities_and_status(page: Page, site: Up) -> None:
     visit(page, site, "entities", "entities")
     page.get_by_role("button", name="checkout", exact=True).first.click()
     expect(page.locator("#panel")).to_contain_text("주문 서비스")
+    expect(page.get_by_role("row").filter(has=page.get_by_role("button", name="Accept")).first).not_to_contain_text("doc_")
     visit(page, site, "status", "status")
     expect(page.locator("#main")).to_contain_text("checkout")
+    expect(page.locator(".counter").filter(has_text="Services").locator("b")).not_to_have_text("0")
+    advice = [sentence for service in site.get("/services")["services"] for sentence in service["findings"]]
+    assert advice
+    for sentence in advice:
+        expect(page.locator("#main")).to_contain_text(sentence)
 
 
 @pytest.mark.parametrize("address", ["map", "drift", "ask", "documents", "entities", "status"])

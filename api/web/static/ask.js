@@ -29,8 +29,9 @@ export function render(root, {parameters}) {
 
 // Questions that can be answered here, from what was really seen.
 async function suggest(chips, input, form) {
-  const body = await get("/edges", {layer: "observed", relation: "CALLS_OBSERVED", limit: 3}).catch(() => ({edges: []}));
-  const edge = body.edges[0];
+  const body = await get("/edges", {layer: "observed", relation: "CALLS_OBSERVED", limit: 50}).catch(() => ({edges: []}));
+  // Names that people use, rather than hosts and RPC interfaces.
+  const edge = body.edges.find((one) => !/[./]/.test(one.target.name)) ?? body.edges[0];
   if (!edge) return;
   const fill = (key) => t(key).replace("{a}", edge.source.name).replace("{b}", edge.target.name);
   chips.append(...["why_question", "callers_question", "impact_question"].map((key) => h("button", {type: "button", onclick: () => { input.value = fill(key); form.requestSubmit(); }}, fill(key))));
@@ -54,7 +55,7 @@ async function ask(question, root, beside, signal) {
         finish(root, beside, question, {...packet, ...data}, text, state);
       } else if (event === "error") {
         state.remove();
-        root.append(failure(new Error(data.detail ?? data.message ?? t("failed"))));
+        root.append(failure(new Error(data.detail ?? t("failed"))));
       }
     }, signal);
   } catch (error) {
@@ -118,9 +119,9 @@ function evidence(body) {
   if (!passages.length && !edges.length && !findings.length) return h("p", {class: "muted"}, t("no_evidence"));
   return h("div", {},
     edges.length > 0 && [h("h2", {}, t("edges_of_evidence")), h("ul", {class: "evidence"}, edges.map((edge) => h("li", {"data-rid": edge.rid}, edge.marker && h("span", {class: "tag"}, edge.marker), " ",
-      h("button", {onclick: () => openEdge(edge.rid)}, `${edge.source?.name ?? edge.source} → ${edge.target?.name ?? edge.target}`), " ", h("span", {class: "muted"}, edge.relation ?? ""), edge.trace_query?.url && [" ", link(edge.trace_query.url, t("open_traces"))])))],
-    passages.length > 0 && [h("h2", {}, t("passages")), h("ol", {class: "evidence"}, passages.map((passage) => h("li", {"data-rid": passage.rid}, h("details", {}, h("summary", {}, passage.marker && h("span", {class: "tag"}, passage.marker), ` ${passage.document?.title ?? passage.title ?? ""} · ${[].concat(passage.section ?? []).join(" › ")}`),
-      h("p", {class: "muted"}, h("code", {}, `${passage.uri ?? passage.document?.uri ?? ""}:${passage.lines?.[0] ?? ""}`), ` · ${passage.classification ?? ""} · ${passage.tier ?? ""}`, passage.stale ? ` · ${t("stale")}` : ""), h("blockquote", {}, passage.text)))))],
+      h("button", {onclick: () => openEdge(edge.rid)}, `${edge.source.name} → ${edge.target.name}`), " ", h("span", {class: "muted"}, edge.relation), edge.trace_query?.url && [" ", link(edge.trace_query.url, t("open_traces"))])))],
+    passages.length > 0 && [h("h2", {}, t("passages")), h("ol", {class: "evidence"}, passages.map((passage) => h("li", {"data-rid": passage.rid}, h("details", {}, h("summary", {}, passage.marker && h("span", {class: "tag"}, passage.marker), ` ${[passage.document.title, ...passage.section].join(" › ")}`),
+      h("p", {class: "muted"}, h("code", {}, `${passage.uri}:${passage.lines[0]}`), ` · ${passage.classification} · ${passage.tier}`, passage.stale ? ` · ${t("stale")}` : ""), h("blockquote", {}, passage.text)))))],
     findings.length > 0 && [h("h2", {}, t("drift")), h("ul", {class: "evidence"}, findings.map((finding) => h("li", {}, h("span", {class: `tag ${finding.undecided ? "undecided" : finding.flag}`}, t("verdict_" + finding.flag)), " ", h("button", {onclick: () => go("drift", {finding: finding.fingerprint})}, finding.summary))))]);
 }
 

@@ -39,7 +39,7 @@ function uploader() {
 function table(documents) {
   return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ["title", "namespace", "classification", "state"].map((key) => h("th", {scope: "col"}, t(key))), h("th", {scope: "col", class: "number"}, t("passages_count")), h("th", {scope: "col"}, t("changed")), h("th", {scope: "col"}, t("actions")))),
     h("tbody", {}, documents.map((one) => h("tr", {}, h("td", {}, h("button", {onclick: () => detail(one)}, one.title || one.path), h("div", {class: "muted"}, h("code", {}, one.path || one.uri))), h("td", {}, one.namespace), h("td", {}, one.classification),
-      h("td", {}, one.status, one.stale && h("span", {class: "tag doc_only"}, t("stale"))), h("td", {class: "number"}, number(one.passages ?? 0)), h("td", {}, time(one.changed_at ?? one.updated_at ?? one.ingested_at)),
+      h("td", {}, one.status, one.stale && h("span", {class: "tag doc_only"}, t("stale"))), h("td", {class: "number"}, number(one.passages ?? 0)), h("td", {}, time(one.modified_at)),
       h("td", {}, one.status === "hidden" ? act(t("restore"), one, "restore") : act(t("hide"), one, "hide")))))));
 }
 

@@ -81,13 +81,13 @@ function card(finding) {
 async function open(fingerprint) {
   try {
     const body = await get(`/diff/findings/${encodeURIComponent(fingerprint)}`, {environment: environment()});
-    detail(body.finding ?? body, body.history ?? body.events ?? []);
+    detail(body);
   } catch (error) {
     panel(t("finding"), failure(error, () => open(fingerprint)));
   }
 }
 
-function detail(finding, events) {
+function detail(finding) {
   const exposure = finding.exposure;
   panel(`${finding.source.name} → ${finding.target.name}`,
     h("p", {}, h("span", {class: `tag ${finding.undecided ? "undecided" : finding.flag}`}, t("verdict_" + finding.flag)), ` ${finding.status}`, finding.reason && ` · ${finding.reason}`),
@@ -96,7 +96,7 @@ function detail(finding, events) {
       [t("rate_upper"), exposure.rate_upper ? `1 / ${number(Math.round(1 / exposure.rate_upper))}` : null], [t("active_day_upper"), exposure.active_day_upper ? `1 / ${(1 / exposure.active_day_upper).toFixed(1)}` : null]]),
     h("div", {class: "sides"}, designedSide({claims: finding.designed ?? []}), observedSide(finding.observed)),
     facts([[t("first_detected"), time(finding.first_detected)], [t("state"), t("state_" + finding.state)]]),
-    events.length > 0 && h("ul", {}, events.map((event) => h("li", {class: "muted"}, `${time(event.at)} ${event.action ?? event.to ?? event.state ?? ""} ${event.by ?? event.actor ?? ""} ${event.reason ?? ""}`))),
+    finding.history.length > 0 && [h("h3", {}, t("history")), h("ul", {}, finding.history.map((one) => h("li", {class: "muted"}, [time(one.at), t("state_" + one.to), one.environment, one.actor, one.note].filter(Boolean).join(" · "))))],
     actions(finding));
 }
 

@@ -5,19 +5,26 @@ import {t} from "/static/i18n.js";
 import {failure, go, panel} from "/static/app.js";
 
 export async function render(root, {parameters}) {
-  const [body, waiting] = await Promise.all([get("/entities", {q: parameters.q, kind: parameters.kind}), get("/entities/suggest")]);
+  const [body, waiting, indexed] = await Promise.all([get("/entities", {q: parameters.q, kind: parameters.kind}), get("/entities/suggest"), get("/documents", {limit: 1000}).catch(() => ({documents: []}))]);
+  const titles = new Map(indexed.documents.map((one) => [one.rid, one.title || one.path]));
   const change = (name, value) => go("entities", {...parameters, [name]: value});
   const known = body.entities.filter((entity) => entity.state !== "proposed");
-  mount(root, h("h1", {}, t("entities")), proposals(waiting), h("div", {class: "row"}, field(t("filter"), h("input", {type: "search", value: parameters.q ?? "", onchange: (event) => change("q", event.target.value.trim())})),
+  mount(root, h("h1", {}, t("entities")), proposals(waiting, titles), h("div", {class: "row"}, field(t("filter"), h("input", {type: "search", value: parameters.q ?? "", onchange: (event) => change("q", event.target.value.trim())})),
     field(t("kind"), select([["", t("all")], ...["service", "database", "topic", "external", "api"].map((kind) => [kind, t("kind_" + kind)])], parameters.kind ?? "", (value) => change("kind", value)))),
   known.length ? table(known) : h("div", {class: "card"}, h("h2", {}, t("entities_empty")), h("p", {}, t("entities_empty_do"))));
 }
 
-function proposals({proposed, ambiguous}) {
+function proposals({proposed, ambiguous}, titles) {
+  const named = (rid) => titles.get(rid) ?? (rid === "traces" ? t("traces") : rid);
+  // The same title may stand over several documents.
+  const seen = (evidence) => [...new Set(evidence.map(named))];
   if (!proposed.length && !ambiguous.length) return null;
   return h("section", {class: "card"}, h("h2", {}, `${t("proposals")} (${proposed.length + ambiguous.length})`), h("p", {class: "muted"}, t("proposals_means")),
-    h("ul", {}, proposed.map((entity) => h("li", {}, h("button", {onclick: () => detail(entity)}, entity.name), ` ${t("kind_" + entity.kind)} `, h("span", {class: "muted"}, entity.evidence.slice(0, 3).join(", ")), " ",
-      quick(entity, "accept"), " ", quick(entity, "reject")))),
+    proposed.length > 0 && grid(["name", "kind", "aliases", "seen_in", "decide"], proposed.map((entity) => {
+      const places = seen(entity.evidence);
+      return [h("button", {onclick: () => detail(entity)}, entity.name), t("kind_" + entity.kind), entity.aliases.join(", "),
+        h("span", {class: "muted", title: places.join("\n")}, places.slice(0, 3).join(", "), places.length > 3 && ` +${places.length - 3}`), h("span", {class: "together"}, quick(entity, "accept"), " ", quick(entity, "reject"))];
+    })),
     ambiguous.length > 0 && [h("h3", {}, t("ambiguous")), h("ul", {}, ambiguous.map((one) => h("li", {}, h("code", {}, one.name), ` → ${one.candidates.join(", ")}`)))]);
 }
 
@@ -37,8 +44,12 @@ async function decide(action, body, near) {
 }
 
 function table(entities) {
-  return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ["name", "kind", "aliases", "owner", "state"].map((key) => h("th", {scope: "col"}, t(key))))),
-    h("tbody", {}, entities.map((entity) => h("tr", {}, h("td", {}, h("button", {onclick: () => detail(entity)}, entity.name)), h("td", {}, t("kind_" + entity.kind)), h("td", {}, entity.aliases.join(", ")), h("td", {}, entity.owner), h("td", {}, t("entity_" + entity.state)))))));
+  return grid(["name", "kind", "aliases", "owner", "state"], entities.map((entity) =>
+    [h("button", {onclick: () => detail(entity)}, entity.name), t("kind_" + entity.kind), entity.aliases.join(", "), entity.owner, t("entity_" + entity.state)]));
+}
+
+function grid(columns, rows) {
+  return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, columns.map((key) => h("th", {scope: "col"}, t(key))))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)))))));
 }
 
 async function detail(entity) {

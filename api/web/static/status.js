@@ -7,8 +7,15 @@ import {number, percent, time} from "/static/format.js";
 
 export async function render(root) {
   const [status, body] = await Promise.all([get("/status"), get("/services", {environment: environment()}).catch(() => ({services: []}))]);
-  mount(root, h("h1", {}, t("status")), h("p", {class: "muted"}, `Nexus ${status.version} · PostgreSQL ${status.database?.server_version ?? "–"} · ${time(status.now)}`),
-    sources(status.sources ?? []), quality(body.services), everything(status));
+  mount(root, h("h1", {}, t("status")), h("p", {class: "muted"}, `Nexus ${status.version} · PostgreSQL ${status.database?.server_version ?? "–"} · ${time(status.now)}`, status.drift.last_run && ` · ${t("last_run")} ${time(status.drift.last_run.generated_at)}`),
+    tiles(status), sources(status.sources), quality(body.services), everything(status));
+}
+
+// What an operator looks at first.
+function tiles({observed, documents}) {
+  const tile = (key, value) => h("div", {class: "counter"}, h("b", {}, value), h("span", {}, t(key)));
+  return h("div", {class: "counters"}, tile("services", number(observed.services ?? 0)), tile("edges", number(observed.edges ?? 0)), tile("lag_bytes", number(observed.lag_bytes ?? 0)), tile("late", number(observed.late_spans ?? 0)),
+    tile("documents", number(Object.values(documents.documents ?? {}).reduce((sum, n) => sum + n, 0))), tile("vectors_pending", number(documents.vectors_pending ?? 0)));
 }
 
 function sources(rows) {
@@ -21,13 +28,12 @@ function sources(rows) {
 function quality(services) {
   if (!services.length) return h("section", {class: "card"}, h("h2", {}, t("quality")), h("p", {}, t("services_empty")));
   const share = (part, whole) => (whole ? percent(part, whole) : "–");
-  const advice = (service) => [].concat(service.advice ?? service.quality?.advice ?? service.what_to_fix ?? service.quality?.sentences ?? []);
   return h("section", {class: "card"}, h("h2", {}, t("quality")), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("services")), ["spans", "paired", "orphans", "unpaired"].map((key) => h("th", {scope: "col", class: "number"}, t(key))), h("th", {scope: "col"}, t("versions")), h("th", {scope: "col"}, t("what_to_fix")))),
     h("tbody", {}, services.map((service) => {
-      const exits = (service.exits_paired ?? 0) + (service.exits_by_attribute ?? 0) + (service.unpaired_clients ?? 0);
-      return h("tr", {}, h("th", {scope: "row"}, service.name, service.environment && h("span", {class: "muted"}, ` ${service.environment}`)), h("td", {class: "number"}, number(service.spans ?? 0)), h("td", {class: "number"}, share(service.exits_paired ?? 0, exits)),
-        h("td", {class: "number"}, share((service.orphan_servers ?? 0) + (service.orphan_consumers ?? 0), service.entry_spans)), h("td", {class: "number"}, share(service.unpaired_clients ?? 0, exits)),
-        h("td", {}, [].concat(service.versions ?? []).join(", ")), h("td", {}, advice(service).map((text) => h("div", {}, String(text.text ?? text)))));
+      const exits = (service.exits_paired) + (service.exits_by_attribute) + (service.unpaired_clients);
+      return h("tr", {}, h("th", {scope: "row"}, service.name, service.environment && h("span", {class: "muted"}, ` ${service.environment}`)), h("td", {class: "number"}, number(service.spans)), h("td", {class: "number"}, share(service.exits_paired, exits)),
+        h("td", {class: "number"}, share((service.orphan_servers) + (service.orphan_consumers), service.entry_spans)), h("td", {class: "number"}, share(service.unpaired_clients, exits)),
+        h("td", {}, service.versions.join(", ")), h("td", {}, service.findings.map((sentence) => h("div", {}, sentence))));
     })))));
 }
 
