@@ -151,7 +151,7 @@ def _edges(question: Question, source: GraphSource, now: datetime) -> _Found:
     if question.kind is K.IMPACT:
         nodes, used, cut = graph.affected(start, source.touching, source.key)
         edges = sorted(((e, 0) for e in used.values()), key=_rank)
-        return _Found(edges, affected=tuple((n.name, d, later) for n, d, later in nodes), about=(subject,), truncated=cut)
+        return _Found(edges, affected=tuple((source.shown(n).name, d, later) for n, d, later in nodes), about=(subject,), truncated=cut)
     touching = source.touching(start)
     if question.kind in {K.CALLERS, K.CALLEES}:
         return _Found(sorted(((e, 0) for e in _sided(question, touching, start, source)), key=_rank), about=(subject,))
@@ -189,7 +189,11 @@ def _between(question: Question, source: GraphSource) -> _Found:
         return _Found([(e, 0) for e in edges], about=about)
     reverse = source.between(b, a)
     routes, used, cut = graph.paths(source.start(a), source.start(b), source.touching, source.key)
-    return _Found([(e, 1) for e in [*reverse, *(e for e in used.values() if e not in reverse)]], routes=tuple(routes), about=about, truncated=cut)
+    return _Found([(e, 1) for e in [*reverse, *(e for e in used.values() if e not in reverse)]], routes=_shown(routes, source), about=about, truncated=cut)
+
+
+def _shown(routes: list[Route], source: GraphSource) -> tuple[Route, ...]:
+    return tuple(Route(tuple(source.shown(node) for node in route.nodes), route.steps) for route in routes)
 
 
 def _path(question: Question, source: GraphSource) -> _Found:
@@ -199,7 +203,7 @@ def _path(question: Question, source: GraphSource) -> _Found:
         # "How are A and B connected" has no direction; a path that runs the other way is shown as it runs.
         routes, used, cut = graph.paths(source.start(b), source.start(a), source.touching, source.key)
     order = {rid: n for n, rid in enumerate(dict.fromkeys(rid for route in routes for step in route.steps for rid in step))}
-    return _Found([(e, order[e.rid]) for e in sorted(used.values(), key=lambda e: order[e.rid])], routes=tuple(routes), about=(a, b), truncated=cut)
+    return _Found([(e, order[e.rid]) for e in sorted(used.values(), key=lambda e: order[e.rid])], routes=_shown(routes, source), about=(a, b), truncated=cut)
 
 
 def _changed(question: Question, source: GraphSource, now: datetime) -> _Found:
@@ -242,7 +246,7 @@ def _context(question: Question, source: GraphSource) -> _Found:
 
 def _evidence(found: _Found, source: GraphSource, findings: list[Finding]) -> tuple[EdgeEvidence, ...]:
     kept = found.edges[: MAX_EDGES if not (found.affected or found.routes) else graph.MAX_EDGES]
-    return tuple(EdgeEvidence(f"E{n}", edge, source.on(edge, findings), hops) for n, (edge, hops) in enumerate(kept, 1))
+    return tuple(EdgeEvidence(f"E{n}", source.named(edge), source.on(edge, findings), hops) for n, (edge, hops) in enumerate(kept, 1))
 
 
 def _code(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from answer.names import Spelling, with_nodes
 from nexus.errors import DependencyError
@@ -12,7 +12,7 @@ from nexus.model.edge import ObservedEdge
 from nexus.model.entity import Entity
 from nexus.model.finding import Finding
 from nexus.model.registry import Registry
-from nexus.model.service import Node
+from nexus.model.service import Node, NodeKind
 from nexus.model.window import TimeRange
 from nexus.ports.answers import Edge
 from nexus.ports.code import CodeReader
@@ -25,6 +25,7 @@ from nexus.ports.search import Retriever
 # Edges of one node that are read at most; the rest are the quietest by rid order of the store.
 MAX_TOUCHING = 500
 MAX_WIDE = 5000
+_NODE_KINDS = frozenset(NodeKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,15 @@ class GraphSource:
             entity = self.spelling.entity(node)
             self._nodes[key] = tuple(dict.fromkeys((*self._nodes.get(key, ()), node.name, *(self.spelling.names(entity) if entity else ()))))
         return key
+
+    def shown(self, node: Node) -> Node:
+        """The node under its entity's name: one service may answer under its RPC interface and its host as well."""
+        entity = self.spelling.entity(node)
+        return node if entity is None else replace(node, name=entity.name, kind=NodeKind(entity.kind) if entity.kind in _NODE_KINDS else node.kind)
+
+    def named(self, edge: Edge) -> Edge:
+        """The edge between the entities that its nodes stand for."""
+        return replace(edge, source=self.shown(edge.source), target=self.shown(edge.target))
 
     def touching(self, key: str) -> list[Edge]:
         """Edges of both layers with this node at either end."""

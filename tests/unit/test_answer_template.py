@@ -16,7 +16,7 @@ from nexus.model.edge import Cause
 from nexus.model.registry import Registry
 from nexus.testing.answering import ask, service
 from nexus.testing.readers import MemoryDesigned, MemoryObserved
-from nexus.testing.shop import NOW, OBSERVED, PASSAGES, TENANT
+from nexus.testing.shop import DESIGNED, NOW, OBSERVED, PASSAGES, TENANT, registry
 
 FX = OBSERVED[2]
 
@@ -40,6 +40,16 @@ def test_a_forbidden_dependency_is_no_caller_no_path_and_no_impact() -> None:
     impact = service().answer(ask("what breaks if payment fails?"))
     assert "its direct users are hit: checkout [" in impact.text
     assert ("frontend", 2, False) in impact.packet.affected
+
+
+def test_one_service_under_two_names_is_one_service() -> None:
+    """A client that knows only the RPC interface calls the documented service, which the registry ties to it."""
+    interface = replace(FX, target=replace(FX.target, name="hipstershop.CurrencyService"))
+    entities = [replace(e, aliases=(*e.aliases, "hipstershop.CurrencyService")) if e.name == "fx" else e for e in registry().entities]
+    designed = MemoryDesigned(TENANT, DESIGNED, Registry(entities))
+    text = service(observed=MemoryObserved(TENANT, (interface,)), designed=designed).answer(ask("why does checkout call fx?")).text
+    assert "checkout → fx is documented and observed" in text
+    assert "hipstershop" not in text
 
 
 def test_telemetry_alone_answers() -> None:
