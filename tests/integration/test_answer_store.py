@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from answer.narrators.template import TemplateNarrator
+from answer.run import AnswerService
 from nexus.model.document import Classification
 from nexus.ports.answers import Answerer, AnswerRequest, GraphReader, GraphRequest
 from nexus.ports.designed import DesignControl
 from nexus.ports.documents import DocumentControl, IngestRequest
+from nexus.ports.search import Retriever, SearchRequest, SearchResult
 from nexus.settings import load_settings
 from nexus.store.pool import Database
+from nexus.wiring.answers import ports
 from nexus.wiring.runtime import Runtime
 
 ARCHITECTURE = """# Shop
@@ -81,8 +87,6 @@ def test_a_packet_reads_one_state_of_the_database(database: Database) -> None:
     with database.snapshot():
         with database.connection() as inside:
             assert inside.execute("SELECT count(*) FROM seen").fetchone() == (0,)
-        import threading
-
         def write() -> None:
             with database.connection() as other:
                 other.execute("INSERT INTO seen VALUES (1)")
@@ -94,3 +98,24 @@ def test_a_packet_reads_one_state_of_the_database(database: Database) -> None:
             assert inside.execute("SELECT count(*) FROM seen").fetchone() == (0,)
     with database.connection() as connection:
         assert connection.execute("SELECT count(*) FROM seen").fetchone() == (1,)
+
+
+def test_a_packet_is_one_transaction_whatever_is_written_meanwhile(runtime: Runtime, tmp_path: Path) -> None:
+    """Every document goes between the reads of the registry, of the passages and of the edges: the packet does not notice."""
+    retriever = runtime.get(Retriever)
+
+    class Meddling:
+        def search(self, request: SearchRequest) -> SearchResult:
+            writer = threading.Thread(target=runtime.get(DocumentControl).delete, args=("default", "default", (tmp_path / "docs").as_uri()))
+            writer.start()
+            writer.join()
+            return retriever.search(request)
+
+    service = AnswerService(
+        replace(ports(runtime), retriever=Meddling()), TemplateNarrator(), runtime.clock.now, snapshot=runtime.database.snapshot,
+    )
+    packet = service.packet(AnswerRequest("why does checkout call fx?", "default", Classification.INTERNAL))
+    assert [type(e.edge).__name__ for e in packet.edges] == ["DesignedEdge"]
+    assert packet.passages
+    after = service.packet(AnswerRequest("why does checkout call fx?", "default", Classification.INTERNAL))
+    assert (after.passages, after.edges) == ((), ())
