@@ -163,7 +163,7 @@ def _subject(
 ) -> tuple[Subject, bool]:
     position = index - 1
     while position >= clause and items[position].kind in _SKIP:
-        if items[position].kind == "close" and position - 2 > clause and items[position - 1].kind == "name" and items[position - 2].kind == "open" and items[position - 3].kind == "word":
+        if position - 3 >= clause and [i.kind for i in items[position - 3 : position + 1]] == ["word", "open", "name", "close"]:
             # "The scheduling UI (`frontdesk-web`) talks to".
             return _phrase(items, position - 1, position - 1), False
         if items[position].kind == "close":
@@ -185,7 +185,7 @@ def _subject(
         return _antecedent(items, position, clause, inherited), True
     if item.kind == "pron":
         return (main if clause > 0 and main.how == "named" else IMPLICIT), False
-    if item.kind == "comma" and items[index].form == "s" and position - 3 >= clause and items[position - 1].kind == "name" and items[position - 2].kind == "comma" and items[position - 3].kind == "word":
+    if items[index].form == "s" and position - 3 >= clause and [i.kind for i in items[position - 3 : position + 1]] == ["word", "comma", "name", "comma"]:
         # "A new component, `reminder-worker`, consumes".
         return _phrase(items, position - 1, position - 1), False
     if item.kind in ("conj", "comma"):

@@ -18,7 +18,7 @@ HEADS = (
     "Hub|Engine|Adapter|Portal|Backend|Frontend|Manager|Collector|Sink|Store|Registry|Broker|Bridge|Router|Scheduler|Processor|Planner|Orchestrator|Worker|Client|App|Server|System|"
     "Platform|Proxy|Agent|Provider|Dispatcher|Indexer|Crawler|Aggregator|Notifier|Simulator|Facade|Vault|Warehouse|Cache|Connector|Importer|Exporter|Listener|Poller|Controller|Mailer|Tracker|Monitor|Index"
 )
-_TITLED = re.compile(rf"(?<![\w./-])((?:[A-Z][\w&-]*\s+){{1,2}}(?:{HEADS}))(?![\w-])")
+_TITLED = re.compile(rf"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*\s+){{1,2}}(?:{HEADS}))(?![A-Za-z0-9_-])")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _WORD = re.compile(r"[a-z]{4,}")
 _PROPER = re.compile(r"[A-Z][\w&-]*(?: [A-Z][\w&-]*){0,2}")

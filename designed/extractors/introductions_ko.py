@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from designed.extractors.flat import Flat
+from nexus.model.mentions import KO_ALONE
 from nexus.model.service import NodeKind
 from nexus.model.technology import technology
 
@@ -28,10 +29,10 @@ _STOP = frozenset(
 _PLAIN_STOP = (_STOP - {"매칭", "운영"}) | frozenset(
     "관리 조회 생성 수정 삭제 등록 요청 응답 오픈 open http https grpc graphql soap json public private internal external 개발 테스트 스테이징 로컬 프로덕션 물리 가상 리눅스 원본 메인 공개 인증된 제공 "
     "공용 로컬 in-memory nosql sql rdb 관계형 인메모리 스프링 spring node java python go 안드로이드 ios 네이티브 하이브리드 카카오톡 docker 도커 kubernetes 쿠버네티스 빌드 배포 캐시 백업 소스 코드 깃 git "
-    "이미지 파일 로그 객체 이 그 자사 타사 서드파티 상용 무료 임시 최종 실제 모의 목 mock fake stub 브라우저 http/2 db api 서버 앱 기타 위 아래 다음 첫 두번째 클라우드".split()
+    "이미지 파일 로그 객체 이 그 자사 타사 서드파티 상용 무료 임시 최종 실제 모의 목 mock fake stub 브라우저 http/2 db api 서버 앱 기타 위 아래 다음 그다음 이후 먼저 우선 이때 또한 모두 각각 실제로 첫 두번째 클라우드".split()
 )
 # Components that teams call by their kind alone; only beside a particle of a subject or goal.
-_ALONE = re.compile(r"(?<![\w가-힣.-])(?<![가-힣A-Za-z] )(클라이언트|프런트엔드|프론트엔드|키오스크|백오피스|운영툴|어드민)(?=(?:은|는|이|가|에서|에게|으로|로)(?:[^\w가-힣]|$))")
+_ALONE = re.compile(rf"(?<![\w가-힣.-])(?<!의 )({'|'.join(sorted(KO_ALONE))})(?=(?:은|는|이|가|에서|에게|으로|로)(?:[^\w가-힣]|$))")
 _GLOSS = re.compile(r"([가-힣]+(?: ?(?:서비스|시스템|서버|화면|앱))?) ?\(([A-Za-z][A-Za-z0-9-]*(?:[ -][A-Za-z0-9-]+)?)\)|\b([A-Za-z][A-Za-z0-9-]+) ?\(([가-힣]+(?: ?(?:서비스|시스템))?)\)")
 
 Introduced = tuple[int, int, str, str, str, tuple[str, ...]]
@@ -45,9 +46,9 @@ def korean_names(flat: Flat) -> Iterator[Introduced]:
             start = match.start(1) + len(re.match(r"[0-9-]*", match[1])[0])  # type: ignore[index]  # matches the empty text too
             yield start, match.end(3), text[start : match.end(3)], NodeKind.SERVICE.value, "prose", ()
     for match in _PLAIN.finditer(text):
-        start = _plain_start(text, match)
-        if start is not None:
-            yield start, match.end(3), text[start : match.end(3)], _KINDS.get(match[3], NodeKind.SERVICE).value, "prose", ()
+        begin = _plain_start(text, match)
+        if begin is not None:
+            yield begin, match.end(3), text[begin : match.end(3)], _KINDS.get(match[3], NodeKind.SERVICE).value, "prose", ()
     for match in _ALONE.finditer(text):
         yield match.start(), match.end(), match[1], NodeKind.SERVICE.value, "prose", ()
     yield from glosses(flat)
@@ -96,7 +97,7 @@ def _noun_before(text: str, start: int, end: int, until: int, *, whole: bool = F
 
     begin = max(text.rfind(" ", 0, start), 0)
     before = [m for m in tag(text[begin:until]) if begin + m.start < end]
-    nouns = ("NNG", "NNP", "SL", "SN")
+    nouns = ("NNG", "NNP", "SL", "SN", "XSN")
     return bool(before) and (all(m.tag in nouns for m in before) if whole else before[-1].tag in nouns)
 
 

@@ -21,6 +21,10 @@ class Morph:
     end: int
 
 
+# Verbal nouns that the dictionary takes apart or for something else: the tagger sees a foreign word in their place.
+_UNKNOWN = re.compile(r"(?:쿼리|재발송|재전송|라우팅|프록시|캐싱|영속화|브로드캐스트|컨슘|리슨|적재|보관|수신|핸들링|포워딩|퍼블리시)(?=[하되해함할한합했된됩됨돼될됐])")
+
+
 def _tagger() -> Any:
     # A tagger keeps a lattice of its own: one a thread.
     found = getattr(_LOCAL, "tagger", None)
@@ -34,11 +38,25 @@ def _tagger() -> Any:
 def tag(text: str) -> list[Morph]:
     """Morphemes with offsets in `text`."""
     found: list[Morph] = []
-    for item in _tagger().parse(text):
+    masked = {m.start(): m[0] for m in _UNKNOWN.finditer(text)}
+    shown = _UNKNOWN.sub(lambda m: "Z" * len(m[0]), text) if masked else text
+    for item in _tagger().parse(shown):
         start, end = item.span.start, item.span.end
+        if (word := masked.get(start)) is not None and end - start == len(word):
+            found.append(Morph(word, "NNG", start, end))
+            continue
         expression = item.feature.expression
         if "+" in item.feature.pos and expression:
             found += [Morph(form, pos, start, end) for form, pos in _JOIN.findall(expression)]
         else:
             found.append(Morph(item.surface, item.feature.pos.split("+", 1)[0], start, end))
+    return _with_stems(found)
+
+
+def _with_stems(found: list[Morph]) -> list[Morph]:
+    """남깁니다 is 남기 + ㅂ니다, and not 남 + 기 + 이 + ㅂ니다."""
+    for index in range(len(found) - 3, 0, -1):
+        if [m.tag for m in found[index - 1 : index + 3]] == ["VV", "ETN", "VCP", "EF"] and found[index].form == "기":
+            stem = found[index - 1]
+            found[index - 1 : index + 2] = [Morph(stem.form + "기", "VV", stem.start, found[index].end)]
     return found

@@ -19,6 +19,8 @@ _PUB = {"obj": "p", "goal": "P", "via": "p"}
 _SUB = {"obj": "S", "source": "R", "via": "s", "goal": "s"}
 _LINK = {"with": "C", "goal": "C", "obj": "C"}
 
+# Whose passive says the same.
+MUTUAL: Final = frozenset({"연동", "통신", "연결", "접속", "연계", "통합"})
 # Verbal nouns (호출하다, 호출되다) and verbs.
 FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("호출", "콜", "call", "invoke", "접근", "방문"), _CALL),
@@ -30,7 +32,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("발행", "퍼블리시", "publish", "produce", "emit", "송출", "게시", "방출", "생산", "브로드캐스트"), _PUB),
     **dict.fromkeys(("구독", "subscribe", "consume", "컨슘", "소비", "리슨", "listen", "청취", "폴링", "수신", "바라보"), _SUB),
     **dict.fromkeys(("받", "처리", "핸들링"), {"obj": "s", "via": "C"}),
-    **dict.fromkeys(("연동", "통신", "연결", "접속", "연계", "통합"), _LINK),
+    **dict.fromkeys(sorted(MUTUAL), _LINK),
     **dict.fromkeys(("의존", "종속"), {"goal": "C"}),
     **dict.fromkeys(("사용", "이용", "활용"), {"obj": "C"}),
     **dict.fromkeys(("통지", "통보", "알리"), {"goal": "C"}),

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field, replace
 
 from designed.extractors import lexicon_ko as lexicon
 from designed.extractors.names import Name
-from designed.extractors.units_ko import Unit, shared_events, units_of
+from designed.extractors.units_ko import Unit, shared_events, units_of, with_topics
 from nexus.model.service import NodeKind
 
 # Verbs that only carry a particle's meaning: 를 통해, 에 의해, 를 위해.
 _POSTPOSITIONS = frozenset({"통하", "거치", "경유", "의하", "위하", "대하", "관하", "따르", "걸치"})
 
 
-_ACTING = lexicon.PERSONS | lexicon.PARTS | lexicon.SELVES | frozenset({"이", "그", "앱", "웹", "화면", "페이지", "서버", "툴", "백엔드", "프론트엔드", "프런트엔드", "브라우저", "단말", "장비"})
+# Nouns that act, though they name nobody.
+_ACTING = lexicon.PERSONS | lexicon.PARTS | lexicon.SELVES | frozenset("이 그 앱 웹 화면 페이지 툴 백엔드 프론트엔드 프런트엔드 브라우저 단말 장비".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,9 @@ class Verb:
     asynchronous: bool = False
 
 
-def parse(text: str, start: int, end: int, names: Sequence[Name]) -> list[Verb]:
-    """Frame verbs of the sentence [start, end), in order."""
-    units = shared_events(text, units_of(text, start, end, names))
+def parse(text: str, start: int, end: int, names: Sequence[Name], topic: Name | None = None) -> list[Verb]:
+    """Frame verbs of the sentence [start, end), in order. `topic` is what 이 이벤트 means at its beginning."""
+    units = with_topics(shared_events(text, units_of(text, start, end, names)), topic)
     found: list[Verb] = []
     pending: list[Argument] = []
     carried: list[Argument] = []
@@ -86,7 +87,8 @@ def _close(units: Sequence[Unit], index: int, pending: list[Argument], carried: 
     own = subjects[-1:] if adnominal and not time else subjects
     last_topic = max((i for i, a in enumerate(pending) if a.role == "topic"), default=-1)
     taken = [a for i, a in enumerate(pending) if a.role not in ("subj", "topic") and (not adnominal or time or i > last_topic)]
-    if len(only := [a for a in own if a.only and a.name is not None]) and topics and not unit.passive and not any(a.role == "obj" for a in taken):
+    only = [a for a in own if a.only and a.name is not None]
+    if only and topics and not unit.passive and not any(a.role == "obj" for a in taken):
         # "A는 B만 호출한다": B is all that it calls.
         own = [a for a in own if a not in only]
         taken += [replace(a, role="obj", only=False) for a in only]

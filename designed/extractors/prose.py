@@ -6,7 +6,7 @@ Every block is read with what surrounds it: the service that its section or docu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from designed.extractors.blocks import Block, Document
@@ -20,7 +20,7 @@ from designed.extractors.nouns_en import operation, protocol
 from designed.extractors.prose_en import HINT, english_statements
 from designed.extractors.prose_ko import KO_HINT, korean_protocol, korean_statements
 from designed.extractors.quantities import quantities
-from designed.extractors.statements import Context, Statement
+from designed.extractors.statements import PUBLISHES, SUBSCRIBES, Context, Statement
 from designed.extractors.subjects import is_dependency, subject_of
 from designed.extractors.tables import table_statements
 from designed.place import Lines
@@ -124,11 +124,12 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
             yield claim_of(document.lines, flat, start, end, statement)
         return
     previous: Name | None = None
+    topic: Name | None = None
     pending: list[RawClaim] = []
     bounds: list[tuple[int, int]] = sentences(flat)
     for index, (start, end) in enumerate(bounds):
         korean = hangul and HANGUL_WORD.search(flat.text, start, end) is not None
-        here = replace(context, previous=previous, rule=context.rule.replace("_en", "_ko") if korean else context.rule)
+        here = replace(context, previous=previous, topic=topic, rule=context.rule.replace("_en", "_ko") if korean else context.rule)
         if korean:
             statements, single = korean_statements(flat, start, end, found, here)
         else:
@@ -142,7 +143,17 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         yield from pending
         pending = made
         previous = single
+        topic = _topic_of(statements) or (topic if not statements else None)
     yield from pending
+
+
+def _topic_of(statements: Sequence[Statement]) -> Name | None:
+    """The one topic that a sentence's statements are about."""
+    found = {s.target_key: s for s in statements if s.relation in (PUBLISHES, SUBSCRIBES)}
+    if len(found) != 1:
+        return None
+    said = next(iter(found.values()))
+    return Name(-1, -1, -1, said.target, said.target_key, NodeKind.TOPIC.value, brought=True)
 
 
 def _fence(document: Document, block: Block, names: Names, context: Context) -> Iterator[RawClaim]:

@@ -40,9 +40,13 @@ def korean_statements(flat: Flat, start: int, end: int, names: Sequence[Name], c
     if _MESSAGING.search(text):
         own = [n for n in brought(flat, start, end, inside) if _is_topic(flat, n)]
         inside = sorted([*inside, *own], key=lambda n: n.start)
-    if not inside and "이벤트" not in text and "토픽" not in text:
+    if not inside and "이벤트" not in text and "토픽" not in text and context.topic is None:
         return [], None
-    verbs = parse(flat.text, start, end, inside)
+    verbs = parse(flat.text, start, end, inside, context.topic)
+    _share_topics(verbs)
+    if any(subject.name is not None for verb in verbs for subject in verb.subjects):
+        # Somebody acts in this sentence: whoever acted in the one before is not meant.
+        context = replace(context, previous=None)
     brokers = [n for n in inside if n.topic and n.product]
     if not brokers and context.broker:
         brokers = [Name(-1, -1, -1, RawName(context.broker, NodeKind.TOPIC.value), f"product:{context.broker}", NodeKind.TOPIC.value, product=True)]
@@ -51,6 +55,17 @@ def korean_statements(flat: Flat, start: int, end: int, names: Sequence[Name], c
         made += _verb(flat, start, end, verb, brokers, context)
     subjects = {s.name.key: s.name for v in verbs for s in v.subjects if s.name is not None}
     return made, (next(iter(subjects.values())) if len(subjects) == 1 else None)
+
+
+def _share_topics(verbs: Sequence[Verb]) -> None:
+    """‘A가 `x`를 발행하고 B가 수신한다’: what is received is what was published."""
+    last: Argument | None = None
+    for verb in verbs:
+        own = [a for a in verb.arguments if a.name is not None and a.name.topic and not a.name.product]
+        if own:
+            last = own[-1]
+        elif last is not None and FRAMES[verb.stem].get("obj") in ("s", "S") and not any(a.role in ("obj", "source", "topic") for a in verb.arguments):
+            verb.arguments.append(replace(last, role="obj"))
 
 
 def _is_topic(flat: Flat, name: Name) -> bool:

@@ -25,6 +25,8 @@ class Context:
     rule: str
     heading: Modality | None = None
     previous: Name | None = None
+    # The one topic that the sentence before is about: "this event", 이 이벤트를.
+    topic: Name | None = None
     # Phrases without a subject speak of the row's or item's thing.
     fragment: bool = False
     # The broker that the section's heading names.

@@ -17,6 +17,7 @@ from nexus.model.service import NodeKind
 _NOUNS = frozenset({"NNG", "NNP", "NNB", "SL", "SN", "XSN", "SH", "XR", "NR"})
 _VERBS = frozenset({"VV", "VA", "VX", "VCP", "VCN"})
 _PARTICLES = frozenset({"은", "는", "이", "가", "을", "를", "에", "에서", "에게", "로", "으로", "와", "과", "만", "도"})
+_CHANNELS = frozenset({"이벤트", "토픽", "메시지", "메세지", "큐", "채널"})
 _EVENT_HEADS = frozenset({"이벤트", "토픽", "메시지", "메세지"})
 
 
@@ -35,6 +36,7 @@ class Unit:
     ending: str = ""
     passive: bool = False
     tag: str = ""
+    determiner: str = ""
 
 
 def units_of(text: str, start: int, end: int, names: Sequence[Name]) -> list[Unit]:
@@ -104,6 +106,8 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
         return Unit("verb", start + morph.start, start + morph.end, stem=morph.form, ending="EF", tag="nominal"), position + 1
     else:
         return None
+    # "Redis에 연결된다" is what whoever connects does.
+    passive = passive and stem not in lexicon.MUTUAL
     first = morph.start
     ending, form = "EF", ""
     while position < len(morphs) and morphs[position].tag in ("EP", "EC", "EF", "ETM", "ETN", "VX", "XSV", "JX", "VV", "MAG", "NNB", "VCP", "VCN", "VA"):
@@ -216,7 +220,7 @@ def _phrase(morphs: Sequence[Morph], position: int, masked: str, start: int, bac
         noun = nouns[-1]
     elif nouns and nouns[-1] in lexicon.SELVES and not determiner:
         noun = nouns[-1] if len(nouns) == 1 else noun
-    return Unit("np", start + first.start, start + end, tuple(names), noun, particle, only), max(position, morphs.index(first) + 1)
+    return Unit("np", start + first.start, start + end, tuple(names), noun, particle, only, determiner=determiner), max(position, morphs.index(first) + 1)
 
 
 def _detached(morph: Morph, masked: str) -> bool:
@@ -236,6 +240,19 @@ def _event(nouns: Sequence[str], names: Sequence[Name], morphs: Sequence[Morph],
         return None
     label = masked[first.start : head.start].strip()
     return Name(start + first.start, start + head.end, start + head.start, RawName(label, NodeKind.TOPIC.value), f"topic:{label}", NodeKind.TOPIC.value, brought=True)
+
+
+def with_topics(units: list[Unit], topic: Name | None) -> list[Unit]:
+    """‘이를’, "이 이벤트를", "해당 큐를": the topic that was named last."""
+    for index, unit in enumerate(units):
+        topics = [n for n in unit.names if n.topic and not n.product]
+        if topics:
+            topic = topics[-1] if len(topics) == 1 else None
+        elif unit.kind == "np" and topic is not None and not unit.names and unit.particle in (*lexicon.OBJECT, *lexicon.TOPIC, *lexicon.GOAL, "에서"):
+            words = unit.noun.split(" ")
+            if (unit.determiner in lexicon.THIS and words[-1] in _CHANNELS) or words == ["이"]:
+                units[index] = replace(unit, names=(topic,))
+    return units
 
 
 def shared_events(text: str, units: list[Unit]) -> list[Unit]:

@@ -25,6 +25,8 @@ PARTICLE = re.compile(
     r"(?:들)?(?:에게서|한테서|에서부터|으로부터|로부터|에서|에게|한테|께서|으로써|으로서|로써|로서|으로|로|까지|부터|보다|처럼|마다|조차|마저|뿐|만|와|과|랑|이랑|하고|의|에|이|가|은|는|을|를|도|나|이나|라는|이라는|인|이며|이고|이다|입니다|란)*"
 )
 KO_HEADS = ("마이크로서비스", "서비스", "시스템", "서버", "모듈", "데이터베이스", "토픽", "이벤트", "큐", "브로커", "클러스터", "게이트웨이")
+# Components that teams call by their kind alone.
+KO_ALONE = frozenset({"클라이언트", "프런트엔드", "프론트엔드", "키오스크", "백오피스", "운영툴", "어드민"})
 _KO_HEAD = re.compile(r"(?:{})".format("|".join(KO_HEADS)))
 # Nouns after a name that keep it a name.
 EN_HEADS = frozenset(
@@ -76,7 +78,7 @@ def is_weak(spelling: str) -> bool:
         return False
     word = parts[0]
     if HANGUL.fullmatch(word):
-        return not word.endswith(KO_HEADS) or word in KO_HEADS
+        return word not in KO_ALONE and (not word.endswith(KO_HEADS) or word in KO_HEADS)
     return not (word.endswith(("service", "svc", "db", "api", "server", "gateway", "proxy")) and len(word) > 7)
 
 
@@ -267,4 +269,4 @@ def plausible(text: str, item: Found, verbs: Iterable[str] = ()) -> bool:
     return left and right
 
 
-__all__ = ["EN_HEADS", "HANGUL", "KO_HEADS", "PARTICLE", "WORD", "Found", "NameIndex", "Token", "is_weak", "plausible", "tokens"]
+__all__ = ["EN_HEADS", "HANGUL", "KO_ALONE", "KO_HEADS", "PARTICLE", "WORD", "Found", "NameIndex", "Token", "is_weak", "plausible", "tokens"]
