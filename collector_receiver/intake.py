@@ -31,7 +31,6 @@ REASONS: Final = {
     "trace_id": "a trace id must be 16 bytes (in JSON 32 hex digits), not all zero",
     "span_id": "a span id must be 8 bytes (in JSON 16 hex digits), not all zero",
     "start_time": "a span needs a start time above zero",
-    "incomplete": "a span needs a trace id, a span id and a start time",
 }
 
 
@@ -107,6 +106,8 @@ class Intake:
         self._committers = ThreadPoolExecutor(limits.committers, thread_name_prefix="intake-commit")
         self._slots = threading.BoundedSemaphore(limits.committers + 1)
         self._busy_until = 0.0
+        # Compiled now, not while the first sender waits.
+        decode_batch([b""], [""], self._allowed)
 
     def start(self) -> None:
         """Start the threads."""

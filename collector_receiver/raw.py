@@ -6,7 +6,6 @@ forms hold the same spans.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -175,20 +174,3 @@ def resource_columns(attributes: pa.ListArray) -> pl.DataFrame:
             best = best.scatter(stated["row"], stated["value"])
         out[column] = best
     return pl.DataFrame(out)
-
-
-def concat(parts: Sequence[RawSpans]) -> RawSpans:
-    """Several as one; `parts` is not empty."""
-    if len(parts) == 1:
-        return parts[0]
-    spans, moved = [], 0
-    for part in parts:
-        place = part.spans.schema.get_field_index(BLOCK)
-        shifted = pa.array(np.asarray(part.spans.column(BLOCK)) + np.uint32(moved), pa.uint32())
-        spans.append(part.spans.set_column(place, BLOCK, shifted))
-        moved += part.blocks.num_rows
-    return RawSpans(_one(spans), _one([part.blocks for part in parts]), parts[0].allowed)
-
-
-def _one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    return pa.concat_batches(batches)

@@ -1,14 +1,10 @@
-"""OTLP's protobuf messages, projected to what edges need, as Arrow decoders.
+"""OTLP's attributes, as an Arrow decoder of what the log keeps of them.
 
-No object per span is ever made: `ptars` turns many serialized messages into Arrow columns at once. Two things differ from
-the published `.proto` on purpose, and both are legal readings of the same bytes:
+No object per attribute is ever made: `ptars` turns many serialized messages into Arrow columns at once. Two things differ from the published `.proto` on
+purpose, and both are legal readings of the same bytes:
 
-- texts are declared as bytes, because a strict decoder refuses a whole request for one text that is no UTF-8;
-- spans, resources, attributes and array values stay serialized (`bytes`) where they are listed, and are decoded in a second
-  step, the attributes only where their name is kept. So neither depth nor number of what a sender nests can cost more memory
-  than the request itself.
-
-Fields that are not named here are skipped, unread.
+- texts are declared as bytes, because a strict decoder refuses all of them for one text that is no UTF-8;
+- arrays and maps stay serialized (`bytes`), so that no depth of what a sender nests costs more memory than its bytes.
 """
 
 from __future__ import annotations
@@ -23,42 +19,18 @@ _Field = descriptor_pb2.FieldDescriptorProto
 _BYTES: Final = _Field.TYPE_BYTES
 PACKAGE: Final = "nexus.otlp"
 
-# message -> [(name, number, type, repeated)]; a type that is a text names another message.
-# Numbers: opentelemetry-proto 1.x, trace/v1/trace.proto, common/v1/common.proto, resource/v1/resource.proto.
-_MESSAGES: Final[dict[str, list[tuple[str, int, Any, bool]]]] = {
-    "Request": [("resource_spans", 1, "ResourceSpans", True)],
-    "ResourceSpans": [("resource", 1, _BYTES, False), ("scope_spans", 2, "ScopeSpans", True)],
-    "Resource": [("attributes", 1, _BYTES, True)],
-    "ScopeSpans": [("spans", 2, _BYTES, True)],
-    # The same in one step, for requests that are small enough to be decoded whatever is in them.
-    "SmallRequest": [("resource_spans", 1, "SmallResourceSpans", True)],
-    "SmallResourceSpans": [("resource", 1, _BYTES, False), ("scope_spans", 2, "SmallScopeSpans", True)],
-    "SmallScopeSpans": [("spans", 2, "Span", True)],
-    "Span": [
-        ("trace_id", 1, _BYTES, False),
-        ("span_id", 2, _BYTES, False),
-        ("trace_state", 3, _BYTES, False),
-        ("parent_id", 4, _BYTES, False),
-        ("name", 5, _BYTES, False),
-        ("kind", 6, _Field.TYPE_INT32, False),
-        ("start", 7, _Field.TYPE_FIXED64, False),
-        ("end", 8, _Field.TYPE_FIXED64, False),
-        ("attributes", 9, _BYTES, True),
-        ("links", 13, "Link", True),
-        ("status", 15, "Status", False),
-        ("flags", 16, _Field.TYPE_FIXED32, False),
-    ],
-    "Link": [("trace_id", 1, _BYTES, False), ("span_id", 2, _BYTES, False)],
-    "Status": [("message", 2, _BYTES, False), ("code", 3, _Field.TYPE_INT32, False)],
-    "KeyValue": [("key", 1, _BYTES, False), ("value", 2, "AnyValue", False)],
+# message -> [(name, number, type)]; a type that is a text names another message.
+# Numbers: opentelemetry-proto 1.x, common/v1/common.proto.
+_MESSAGES: Final[dict[str, list[tuple[str, int, Any]]]] = {
+    "KeyValue": [("key", 1, _BYTES), ("value", 2, "AnyValue")],
     "AnyValue": [
-        ("text", 1, _BYTES, False),
-        ("boolean", 2, _Field.TYPE_BOOL, False),
-        ("integer", 3, _Field.TYPE_INT64, False),
-        ("double", 4, _Field.TYPE_DOUBLE, False),
-        ("array", 5, _BYTES, False),
-        ("map", 6, _BYTES, False),
-        ("bytes", 7, _BYTES, False),
+        ("text", 1, _BYTES),
+        ("boolean", 2, _Field.TYPE_BOOL),
+        ("integer", 3, _Field.TYPE_INT64),
+        ("double", 4, _Field.TYPE_DOUBLE),
+        ("array", 5, _BYTES),
+        ("map", 6, _BYTES),
+        ("bytes", 7, _BYTES),
     ],
 }
 
@@ -69,8 +41,8 @@ def _file() -> descriptor_pb2.FileDescriptorProto:
         message = file.message_type.add(name=name)
         if name == "AnyValue":
             message.oneof_decl.add(name="value")
-        for field_name, number, kind, repeated in fields:
-            field = message.field.add(name=field_name, number=number, label=_Field.LABEL_REPEATED if repeated else _Field.LABEL_OPTIONAL)
+        for field_name, number, kind in fields:
+            field = message.field.add(name=field_name, number=number, label=_Field.LABEL_OPTIONAL)
             if isinstance(kind, str):
                 field.type, field.type_name = _Field.TYPE_MESSAGE, f".{PACKAGE}.{kind}"
             else:

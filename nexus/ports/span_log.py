@@ -22,7 +22,7 @@ class Rejection:
     service_name: str | None
     service_namespace: str | None
     environment: str | None
-    # "trace_id", "span_id", "start_time" or "incomplete": a label of few values.
+    # "trace_id", "span_id" or "start_time": a label of few values.
     reason: str
     count: int
     request: int = 0

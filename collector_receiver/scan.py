@@ -1,0 +1,428 @@
+"""Where in the bytes of export requests the parts of every usable span are: one walk over protobuf, compiled.
+
+What comes out are places and sizes; the caller cuts the texts out of the same bytes (`gather`). Spans that can never be used are counted by reason and leave
+nothing else, attributes that are not kept leave their number: memory is bounded by the bytes that came in, whatever they say.
+
+Protobuf's rules hold: of a field sent twice the last counts, messages merge, unknown fields are skipped and so are known ones of another type. A request that
+breaks them is bad data; the others beside it are not touched. What is skipped is not looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from collector_receiver.compiled import compiled, inlined
+
+Bytes = npt.NDArray[np.uint8]
+# Places are unsigned throughout: mixed with signed numbers they would become floats. A field ends after its beginning, so place 0 stands for "damaged".
+Place = np.uint64
+_U: Final = np.uint64
+_0, _1, _2, _7, _8 = _U(0), _U(1), _U(2), _U(7), _U(8)
+MAX_START: Final = _U(2**63 - 1)
+
+# A usable span: texts by place and size in the data; `sent` counts its attributes, `attributes` and `links` what was kept of this span and all before it.
+SPAN: Final = np.dtype([
+    ("start", "u8"), ("end", "u8"), ("block", "u4"), ("kind", "i4"), ("code", "i4"), ("flags", "u4"), ("sent", "u4"), ("attributes", "u4"), ("links", "u4"),
+    ("trace_id", "u4"), ("span_id", "u4"), ("parent_id", "u4"), ("parent_id_size", "u4"), ("name", "u4"), ("name_size", "u4"),
+    ("trace_state", "u4"), ("trace_state_size", "u4"), ("message", "u4"), ("message_size", "u4"),
+])
+# A ResourceSpans: the request that it is of, resource attributes kept of it and all before it, spans refused by reason.
+BLOCK: Final = np.dtype([("request", "u4"), ("attributes", "u4"), ("trace_id", "u4"), ("span_id", "u4"), ("start_time", "u4")])
+PIECE: Final = np.dtype([("place", "u4"), ("size", "u4")])
+LINK: Final = np.dtype([("trace_id", "u4"), ("span_id", "u4")])
+
+# Fewest bytes, with tags and lengths, of a usable span (two ids and a start) and of a usable link (two ids).
+MIN_SPAN_BYTES: Final = 2 + 18 + 10 + 9
+MIN_LINK_BYTES: Final = 2 + 18 + 10
+_SLOTS: Final = 1024
+
+
+class Names(NamedTuple):
+    """Names for a look-up in bytes. Name n is `text[ends[n]:ends[n + 1]]`; `first` of its hash and then `following` chain the numbers, -1 ends."""
+
+    first: npt.NDArray[np.int16]
+    following: npt.NDArray[np.int16]
+    ends: npt.NDArray[np.uint64]
+    text: Bytes
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Names:
+        """Make a table."""
+        encoded = sorted({name.encode() for name in names} - {b""})
+        ends = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
+        text = np.frombuffer(b"".join(encoded) or b"\0", np.uint8)
+        first, following = np.full(_SLOTS, -1, np.int16), np.full(len(encoded) + 1, -1, np.int16)
+        for number in range(len(encoded)):
+            slot = int(_hash(text, ends[number], ends[number + 1]))
+            following[number], first[slot] = first[slot], number
+        return cls(first, following, ends, text)
+
+    def most_in(self, size: int) -> int:
+        """The largest number of attributes with one of the names that fit into `size` bytes, with tags and lengths."""
+        return size // (4 + int(np.diff(self.ends).min(initial=1024)))
+
+
+@compiled
+def _hash(data: Bytes, start: Place, end: Place) -> Place:
+    size = end - start
+    return (size * _U(37) + _U(data[end - _1]) * _U(5) + _U(data[start + (size >> _1)]) * _U(101)) & _U(_SLOTS - 1)
+
+
+@compiled
+def _named(data: Bytes, start: Place, end: Place, names: Names) -> bool:
+    """Whether `data[start:end]` is one of the names."""
+    if start == end:
+        return False
+    number = names.first[_hash(data, start, end)]
+    while number >= 0:
+        at, after = names.ends[_U(number)], names.ends[_U(number) + _1]
+        place = start
+        if after - at == end - start:
+            while at < after and data[place] == names.text[at]:
+                place += _1
+                at += _1
+        if at == after:
+            return True
+        number = names.following[_U(number)]
+    return False
+
+
+@compiled
+def _varint(data: Bytes, at: Place, end: Place) -> tuple[Place, Place]:
+    """(number, place after it); the place is 0 where it does not end."""
+    value, shift = _0, _0
+    while at < end and shift < _U(70):
+        byte = _U(data[at])
+        at += _1
+        value |= (byte & _U(127)) << shift
+        if byte < _U(128):
+            return value, at
+        shift += _7
+    return _0, _0
+
+
+@compiled
+def _unusual_field(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, Place]:
+    """As `_field`, for any. A group is passed over in one."""
+    depth = 0
+    while True:
+        tag, at = _varint(data, at, end)
+        if at == _0 or tag < _8 or tag >> _U(32):
+            return _0, _0, _0
+        wire, value = tag & _7, at
+        if wire == _2:
+            size, value = _varint(data, at, end)
+            if value == _0 or size > end - value:
+                return _0, _0, _0
+            at = value + size
+        elif wire == _0:
+            value, at = _varint(data, at, end)
+            if at == _0:
+                return _0, _0, _0
+        elif wire == _1:
+            at += _8
+        elif wire == _U(5):
+            at += _U(4)
+        elif wire == _U(3):
+            depth += 1
+        elif wire == _U(4):
+            depth -= 1
+        else:
+            return _0, _0, _0
+        if at > end or depth < 0:
+            return _0, _0, _0
+        if depth == 0:
+            return tag, value, at
+
+
+@inlined
+def _field(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, Place]:
+    """(tag, number or place of the content, place after the field); the last is 0 where it is damaged."""
+    if end - at > _1 and data[at + _1] < 128:
+        # The usual field: a text or message below 128 bytes.
+        tag, value = _U(data[at]), at + _2
+        after = value + _U(data[at + _1])
+        if tag & _U(0x87) == _2 and tag > _7 and after <= end:
+            return tag, value, after
+    return _unusual_field(data, at, end)
+
+
+@compiled
+def _number(data: Bytes, at: Place, size: int) -> Place:
+    """A number of fixed size, little endian."""
+    value = _0
+    for n in range(_U(size)):
+        value |= _U(data[at + n]) << (_8 * n)
+    return value
+
+
+@compiled
+def _is_id(data: Bytes, at: Place, size: Place, wanted: int) -> bool:
+    """Of the right length and not all zero."""
+    if size != _U(wanted):
+        return False
+    found = False
+    for n in range(size):
+        found |= data[at + n] != 0
+    return found
+
+
+@compiled
+def _value(data: Bytes, at: Place, end: Place) -> int:
+    """An AnyValue: 1 = of fields as they should be, 0 = with one of another type, -1 = damaged."""
+    good = 1
+    while at < end:
+        tag, _, at = _field(data, at, end)
+        if at == _0:
+            return -1
+        number, wire = np.int64(tag >> _U(3)), np.int64(tag & _7)
+        wanted = 0 if number in (2, 3) else 1 if number == 4 else 2
+        if wire in (3, 4) or (number <= 7 and wire != wanted):
+            good = 0
+    return good
+
+
+@compiled
+def _key_value(data: Bytes, at: Place, end: Place, names: Names) -> int:
+    """A KeyValue: 1 = to be kept, 0 = not, -1 = damaged. What has not one of the names is not looked into; what is kept can be decoded by any reader."""
+    if end - at > _U(4) and data[at] == 0x0A and data[at + _1] < 128:
+        # The usual form: the name, then a value that fills the message, lengths in one byte each.
+        key = at + _2
+        value = key + _U(data[at + _1])
+        if value + _1 < end and data[value] == 0x12 and data[value + _1] < 128 and value + _2 + _U(data[value + _1]) == end:
+            return _value(data, value + _2, end) if _named(data, key, value, names) else 0
+    named, good = False, 1
+    while at < end:
+        tag, content, at = _field(data, at, end)
+        if at == _0:
+            return -1
+        if tag == _U(0x0A):
+            named = _named(data, content, at, names)
+        elif tag == _U(0x12):
+            inner = _value(data, content, at)
+            if inner < 0:
+                return -1
+            good &= inner
+        elif tag >> _U(3) <= _2 or tag & _7 == _U(3) or tag & _7 == _U(4):
+            good = 0
+    return good if named else 0
+
+
+@compiled
+def _resource(data: Bytes, at: Place, end: Place, names: Names, kept: Any, count: Place) -> tuple[Place, bool]:
+    """Note the attributes of a Resource behind `count` others: (how many there are then, whether it is whole)."""
+    while at < end:
+        tag, content, at = _field(data, at, end)
+        if at == _0:
+            return count, False
+        if tag == _U(0x0A):
+            found = _key_value(data, content, at, names)
+            if found < 0:
+                return count, False
+            if found:
+                kept[count].place, kept[count].size = content, at - content
+                count += _1
+    return count, True
+
+
+@compiled
+def _link(data: Bytes, at: Place, end: Place, links: Any, count: Place) -> tuple[Place, bool]:
+    """Note a Link behind `count` others, where its ids can be used: (how many there are then, whether it is whole)."""
+    trace_id, trace_size, span_id, span_size = _0, _0, _0, _0
+    while at < end:
+        tag, content, at = _field(data, at, end)
+        if at == _0:
+            return count, False
+        if tag == _U(0x0A):
+            trace_id, trace_size = content, at - content
+        elif tag == _U(0x12):
+            span_id, span_size = content, at - content
+    if _is_id(data, trace_id, trace_size, 16) and _is_id(data, span_id, span_size, 8):
+        links[count].trace_id, links[count].span_id = trace_id, span_id
+        count += _1
+    return count, True
+
+
+@compiled
+def _status(data: Bytes, at: Place, end: Place, span: Any) -> bool:
+    while at < end:
+        tag, content, at = _field(data, at, end)
+        if at == _0:
+            return False
+        if tag == _U(0x12):
+            span.message, span.message_size = content, at - content
+        elif tag == _U(0x18):
+            span.code = np.int32(content)
+    return True
+
+
+@compiled
+def _begin(span: Any, block: Place, attributes: Place, links: Place) -> None:
+    """A span of which nothing is known."""
+    span.start = span.end = 0
+    span.kind = span.code = 0
+    span.flags = span.sent = 0
+    span.parent_id = span.parent_id_size = span.name = span.name_size = 0
+    span.trace_state = span.trace_state_size = span.message = span.message_size = 0
+    span.block, span.attributes, span.links = block, attributes, links
+
+
+@compiled
+def _span(data: Bytes, at: Place, end: Place, names: Names, span: Any, kept: Any, links: Any) -> int:
+    """Fill in a span that was begun: 0 = usable; 1, 2, 3 = trace id, span id or start is not; -1 = damaged."""
+    attributes, link_count, sent = _U(span.attributes), _U(span.links), _0
+    trace_id, trace_size, span_id, span_size = _0, _0, _0, _0
+    good = True
+    while at < end:
+        tag, content, at = _field(data, at, end)
+        if at == _0:
+            return -1
+        if tag == _U(0x4A):
+            sent += _1
+            found = _key_value(data, content, at, names)
+            if found < 0:
+                return -1
+            if found:
+                kept[attributes].place, kept[attributes].size = content, at - content
+                attributes += _1
+        elif tag == _U(0x0A):
+            trace_id, trace_size = content, at - content
+        elif tag == _U(0x12):
+            span_id, span_size = content, at - content
+        elif tag == _U(0x1A):
+            span.trace_state, span.trace_state_size = content, at - content
+        elif tag == _U(0x22):
+            span.parent_id, span.parent_id_size = content, at - content
+        elif tag == _U(0x2A):
+            span.name, span.name_size = content, at - content
+        elif tag == _U(0x30):
+            span.kind = np.int32(content)
+        elif tag == _U(0x39):
+            span.start = _number(data, content, 8)
+        elif tag == _U(0x41):
+            span.end = _number(data, content, 8)
+        elif tag == _U(0x6A):
+            link_count, good = _link(data, content, at, links, link_count)
+        elif tag == _U(0x7A):
+            good = _status(data, content, at, span)
+        elif tag == _U(0x85):
+            span.flags = np.uint32(_number(data, content, 4))
+        if not good:
+            return -1
+    if not _is_id(data, trace_id, trace_size, 16):
+        return 1
+    if not _is_id(data, span_id, span_size, 8):
+        return 2
+    if span.start == 0 or span.start > MAX_START:
+        return 3
+    span.trace_id, span.span_id, span.sent = trace_id, span_id, sent
+    span.attributes, span.links = attributes, link_count
+    return 0
+
+
+@compiled
+def measure(data: Bytes, ends: npt.NDArray[np.uint64], sizes: npt.NDArray[np.int64]) -> None:
+    """Count what `scan` needs room for, into `sizes`: ResourceSpans, and Spans that are long enough to be usable. Request n is `data[ends[n]:ends[n + 1]]`."""
+    sizes[0] = sizes[1] = 0
+    for n in range(_U(len(ends) - 1)):
+        at, end = ends[n], ends[n + _1]
+        while at < end:
+            tag, block, at = _field(data, at, end)
+            if at == _0:
+                break
+            if tag != _U(0x0A):
+                continue
+            sizes[0] += 1
+            while block < at:
+                tag, scope, block = _field(data, block, at)
+                if block == _0:
+                    break
+                while tag == _U(0x12) and scope < block:
+                    inner, span, scope = _field(data, scope, block)
+                    if scope == _0:
+                        break
+                    sizes[1] += inner == _U(0x12) and scope - span >= _U(MIN_SPAN_BYTES - 2)
+
+
+@compiled
+def _scope(data: Bytes, at: Place, end: Place, names: Names, block: Any, number: Place, spans: Any, count: Place, kept: Any, links: Any) -> tuple[Place, bool]:
+    """Note the spans of a ScopeSpans behind `count` others: (how many there are then, whether it is whole)."""
+    while at < end:
+        tag, content, at = _field(data, at, end)
+        if at == _0:
+            return count, False
+        if tag != _U(0x12):
+            continue
+        span = spans[count]
+        if count:
+            before = spans[count - _1]
+            _begin(span, number, before.attributes, before.links)
+        else:
+            _begin(span, number, _0, _0)
+        fault = _span(data, content, at, names, span, kept, links)
+        if fault < 0:
+            return count, False
+        if fault == 0:
+            count += _1
+        elif fault == 1:
+            block.trace_id += 1
+        elif fault == 2:
+            block.span_id += 1
+        else:
+            block.start_time += 1
+    return count, True
+
+
+@compiled
+def scan(
+    data: Bytes, ends: npt.NDArray[np.uint64], span_names: Names, resource_names: Names, spans: Any, blocks: Any, kept: Any, resource_kept: Any, links: Any,
+    sizes: npt.NDArray[np.int64], damaged: npt.NDArray[np.bool_],
+) -> None:
+    """Fill `spans`, `blocks`, pieces of `kept` attributes of both and `links`; `sizes` gets the numbers of blocks and spans, `damaged` which requests are none.
+
+    Room: what `measure` counted, one more span, and as many pieces and links as fit into the data.
+    """
+    block_count, span_count = _0, _0
+    for n in range(_U(len(ends) - 1)):
+        b, s = block_count, span_count
+        r = _U(blocks[b - _1].attributes) if b else _0
+        at, end, good = ends[n], ends[n + _1], True
+        while good and at < end:
+            tag, content, at = _field(data, at, end)
+            if at == _0:
+                good = False
+            elif tag == _U(0x0A):
+                block = blocks[b]
+                block.request = n
+                block.trace_id = block.span_id = block.start_time = 0
+                while good and content < at:
+                    tag, inner, content = _field(data, content, at)
+                    if content == _0:
+                        good = False
+                    elif tag == _U(0x0A):
+                        r, good = _resource(data, inner, content, resource_names, resource_kept, r)
+                    elif tag == _U(0x12):
+                        s, good = _scope(data, inner, content, span_names, block, b, spans, s, kept, links)
+                block.attributes = r
+                b += _1
+        damaged[n] = not good
+        if good:
+            block_count, span_count = b, s
+    sizes[0], sizes[1] = block_count, span_count
+
+
+@compiled
+def gather(data: Bytes, places: npt.NDArray[np.uint32], sizes: npt.NDArray[np.uint32], ends: npt.NDArray[np.int32], out: Bytes) -> None:
+    """Copy the pieces one behind the other: piece n becomes `out[ends[n]:ends[n + 1]]`."""
+    at = _0
+    ends[0] = 0
+    for n in range(_U(len(places))):
+        place, size = _U(places[n]), _U(sizes[n])
+        for k in range(size):
+            out[at + k] = data[place + k]
+        at += size
+        ends[n + _1] = at
