@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from diff import promises, rank, sentences
 from diff.components import Component, components
@@ -32,8 +32,7 @@ from nexus.plugins import load_plugins
 _DOCUMENTED_AS = {Relation.CALLS_OBSERVED: "CALLS", Relation.PUBLISHES_OBSERVED: "PUBLISHES", Relation.SUBSCRIBES_OBSERVED: "SUBSCRIBES", Relation.DELIVERS_OBSERVED: "DELIVERS"}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A finding as far as it is made of claims with the labels `needs`, without those in `hidden`.
 
     `primary` is false for a finding beside another on the same relation (a broken promise). `calls` counts for the
@@ -92,8 +91,13 @@ def compare(evidence: Evidence, policy: Policy) -> Comparison:
             # Without any claim in sight and without edges there is nothing to judge.
             if seen or component.edges:
                 rows += _judge(component, seen, labels - seen, indexes, reach)
-    rows.sort(key=lambda r: (-r.finding.rank, r.finding.fingerprint, sorted(r.needs)))
+    rows.sort(key=lambda r: (-r.finding.rank, r.finding.fingerprint, _ordered(r.needs)))
     return Comparison(tuple(rows), world, frozenset(every))
+
+
+@cache
+def _ordered(labels: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(labels))
 
 
 def _judge(component: Component, seen: frozenset[str], hidden: frozenset[str], indexes: Indexes, reach: rank.Reach) -> Iterator[Row]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -123,17 +123,13 @@ def _hiding(subject: Subject, world: World) -> list[ObservedEdge]:
 
 def _bounded(subject: Subject, world: World, service: ServiceHistory, control: float) -> Absence:
     policy = world.policy
-    counted = _opportunities(subject, world, service)
+    counted: Mapping[int, int] = _opportunities(subject, world, service)
     before = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
     if before is not None:
         # What counts as silence begins after the last sighting, and its own rhythm is the better judge of that (kind `ceased`).
         first = (before.last - world.evidence.history_from).days
         counted = {offset: count for offset, count in counted.items() if offset > first}
-    usable = ~world.gap_mask
-    m = sum(count for offset, count in counted.items() if usable >> offset & 1)
-    least = policy.opportunities_per_day_min
-    closed = usable & ~world.running_bit()
-    days = sum(1 for offset, count in counted.items() if count >= least and closed >> offset & 1)
+    m, days = world.exposed(counted)
     exposure = Exposure(m, days, round(control, 4), stats.rate_upper(m, control, policy.alpha), stats.active_day_upper(days, policy.alpha))
     declared = cadence.declared(subject.claims)
     if before is not None:

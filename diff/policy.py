@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # Rules that are code and not numbers. Raised when a verdict's meaning changes, so that stored runs are not taken for the new one.
-RULES_VERSION = 1
+RULES_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,8 @@ class Policy:
     cadence_miss_max: float = 1e-3
     # Chance that an edge's own rhythm explains its silence, below which it has ceased.
     ceased_max: float = 1e-3
+    # Such silences that a living edge of that rhythm may show in a year, above which "ceased" stays undecided (ADR 0022).
+    ceased_year_max: float = 0.01
     # Sampling of the traces where the data do not say it themselves: auto, none, head or tail.
     sampling: str = "auto"
     # Share of a service's spans with a known probability from which its sampling counts as head sampling.

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import NamedTuple
 
 from diff.families import UNKNOWN, compatible, family
 from diff.world import World
 from nexus.model.edge import ObservedEdge
 
+_HOUR = timedelta(hours=1)
 
-@dataclass(frozen=True, slots=True)
-class Presence:
+
+class Presence(NamedTuple):
     """Support of one or several edges taken together."""
 
     clusters: int
@@ -55,15 +57,23 @@ def presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
 
 def _presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
     policy = world.policy
-    firsts, lasts = [e.first_seen for e in edges if e.first_seen], [e.last_seen for e in edges if e.last_seen]
-    first, last = min(firsts, default=None), max(lasts, default=None)
-    clusters = sum(e.support.instance_hours for e in edges)
-    # Retries of one request are no sightings of their own.
-    own = sum(max(amount(e) - e.retries, 0) for e in edges)
-    traces = min(own, max(sum(world.history(e).traces for e in edges), sum(len({x.trace_id for x in e.exemplars}) for e in edges)))
-    hours = _hours(first, last, clusters)
-    chance = max((misresolution(e, world) for e in edges), default=1.0)
-    needed = max(1, math.ceil(math.log(policy.chance_max) / math.log(chance) - 1e-9)) if 0 < chance < 1 else 1
+    first = last = None
+    clusters = own = kept = shown = days = every = 0
+    chance = 0.0 if edges else 1.0
+    # One pass: this is asked of every edge.
+    for edge in edges:
+        first = edge.first_seen if first is None or (edge.first_seen is not None and edge.first_seen < first) else first
+        last = edge.last_seen if last is None or (edge.last_seen is not None and edge.last_seen > last) else last
+        clusters += edge.support.instance_hours
+        # Retries of one request are no sightings of their own.
+        count = amount(edge)
+        every += count
+        own += max(count - edge.retries, 0)
+        kept += world.history(edge).traces
+        shown += len({x.trace_id for x in edge.exemplars})
+        days += edge.active_days
+        chance = max(chance, misresolution(edge, world))
+    traces, hours, needed = min(own, max(kept, shown)), _hours(first, last, clusters), _sightings_needed(policy.chance_max, chance)
     missing = []
     if clusters < needed:
         missing.append(f"{needed} independent sightings (instance x hour), there are {clusters}")
@@ -71,15 +81,20 @@ def _presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
         missing.append(f"{policy.hours_min} different hours, there is {hours}" if hours else f"{policy.hours_min} different hours")
     if traces < policy.traces_min:
         missing.append(f"{policy.traces_min} traces, there is {traces}")
-    return Presence(clusters, needed, hours, traces, first, last, sum(e.active_days for e in edges), total(edges), tuple(missing))
+    return Presence(clusters, needed, hours, traces, first, last, days, every, tuple(missing))
+
+
+@lru_cache(maxsize=64)
+def _sightings_needed(chance_max: float, chance: float) -> int:
+    """Independent sightings that are all wrong with at most that chance."""
+    return max(1, math.ceil(math.log(chance_max) / math.log(chance) - 1e-9)) if 0 < chance < 1 else 1
 
 
 def _hours(first: datetime | None, last: datetime | None, clusters: int) -> int:
     """Different hours that are certain: first and last sighting say one or two, the clusters bound it."""
     if first is None or last is None:
         return 0
-    floor = timedelta(hours=1)
-    apart = (last.replace(minute=0, second=0, microsecond=0) - first.replace(minute=0, second=0, microsecond=0)) // floor
+    apart = last - first >= _HOUR or first.hour != last.hour
     return min(2 if apart else 1, max(clusters, 1))
 
 

@@ -11,6 +11,9 @@ from diff import stats
 if TYPE_CHECKING:
     from diff.world import World
 
+# No rhythm in a history of 90 days needs more silent days.
+_YEARS = 4 * 365
+
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
@@ -22,10 +25,31 @@ class Rhythm:
     last: date
     # Chance that the rhythm explains the silence.
     chance: float
+    # Days as bits: those with a sighting, and those on which the source was covered.
+    active_mask: int
+    covered_mask: int
 
     def ceased(self, world: World) -> bool:
         """Whether the silence is longer than the rhythm explains."""
         return self.silent > 0 and self.chance < world.policy.ceased_max
+
+    @property
+    def pause(self) -> int:
+        """Covered days of the longest silence between two sightings."""
+        longest, before, left = 0, 0, self.active_mask
+        while left:
+            day = left & -left
+            if before:
+                longest = max(longest, (self.covered_mask & (day - 1) & ~(2 * before - 1)).bit_count())
+            before, left = day, left ^ day
+        return longest
+
+    def missing(self, world: World) -> int:
+        """Silent days still to come until a living edge would show such a silence in fewer than one year in a hundred, and has shown none as long; 0 = decided."""
+        silent = max(self.silent, self.pause + 1)
+        while silent < _YEARS and stats.silence_in_year(self.active, self.days, silent) > world.policy.ceased_year_max:
+            silent += 1
+        return silent - self.silent
 
 
 def rhythm(active_mask: int, covered_mask: int, world: World) -> Rhythm | None:
@@ -38,4 +62,4 @@ def rhythm(active_mask: int, covered_mask: int, world: World) -> Rhythm | None:
     days = ((covered_mask | active_mask) & before).bit_count()
     active = (active_mask & before).bit_count()
     silent = (covered_mask & ~before).bit_count()
-    return Rhythm(active, days, silent, world.day(last), stats.silent_chance(active, days, silent) if silent else 1.0)
+    return Rhythm(active, days, silent, world.day(last), stats.silent_chance(active, days, silent) if silent else 1.0, active_mask, covered_mask)

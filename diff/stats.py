@@ -41,6 +41,11 @@ def silent_chance(active: int, days: int, silent: int) -> float:
     return math.exp(math.lgamma(b + silent) + math.lgamma(a + b) - math.lgamma(b) - math.lgamma(a + b + silent))
 
 
+def silence_in_year(active: int, days: int, silent: int) -> float:
+    """Silences of at least `silent` days that a year of such a rhythm is expected to have: one begins after each active day. Bounds the chance of any."""
+    return 365 * (silent_chance(active, days, silent) - silent_chance(active, days, silent + 1))
+
+
 def silent_days_needed(active: int, days: int, chance: float, limit: int = 366) -> int:
     """Silent days after which the rhythm no longer explains the silence; `limit` + 1 where it always would."""
     a, b, product = 0.5 + active, 0.5 + max(days - active, 0), 1.0

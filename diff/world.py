@@ -14,7 +14,7 @@ from diff.names import End, Names
 from diff.policy import Policy
 from diff.subject import Subject
 from nexus.model.edge import ObservedEdge, Relation
-from nexus.model.service import ADDRESS_CLASS, UNNAMED, Coverage, NodeKind, RangeState
+from nexus.model.service import ADDRESS_CLASS, UNNAMED, Coverage, NodeKind, RangeState, ServiceDay
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class ServiceHistory:
     exits: dict[str, int] = field(default_factory=dict)
     resolved: dict[str, int] = field(default_factory=dict)
     versions: set[str] = field(default_factory=set)
-    known: float = 0.0
+    known: int = 0
     weight: int = 0
     probability: float | None = None
 
@@ -34,6 +34,21 @@ class ServiceHistory:
     def sampling_known(self) -> float:
         """Share of spans whose sampling probability is known."""
         return self.known / self.weight if self.weight else 0.0
+
+    def add(self, day: ServiceDay, offset: int) -> None:
+        """Count a day. The order of days does not matter."""
+        self.opportunities[offset] = self.opportunities.get(offset, 0) + day.entry_spans
+        self.spans[offset] = self.spans.get(offset, 0) + day.spans
+        for own, counts in ((self.exits, day.exits), (self.resolved, day.exits_resolved)):
+            for protocol, count in counts.items():
+                name = family(protocol)
+                own[name] = own.get(name, 0) + count
+        self.versions.update(day.versions)
+        # A share of whole spans.
+        self.known += round(day.sampling_known * day.spans)
+        self.weight += day.spans
+        if day.probability is not None and (self.probability is None or day.probability < self.probability):
+            self.probability = day.probability
 
 
 class World:
@@ -46,10 +61,17 @@ class World:
         self.gap_mask = gap_mask(evidence.history_coverage or evidence.coverage, evidence.history_from, evidence.days)
         self.window_gap_mask = gap_mask(evidence.coverage, evidence.history_from, evidence.days)
         first = max((evidence.window_from.date() - evidence.history_from).days, 0)
+        self.dates = [evidence.history_from + timedelta(days=offset) for offset in range(evidence.days)]
         self.window_mask = ((1 << evidence.days) - 1) & ~((1 << first) - 1)
         self.services: dict[str, ServiceHistory] = {}
-        for day in sorted(evidence.service_days, key=lambda d: (d.service.name, d.service.environment, d.day)):
-            self._add(day.service.name, self.names.observed(day.service)[0], day)
+        begin = evidence.history_from.toordinal()
+        for day in evidence.service_days:
+            if day.day.toordinal() >= begin and day.service.name != UNNAMED:
+                key = self.names.observed(day.service)[0]
+                known = self.services.get(key)
+                if known is None:
+                    known = self.services[key] = ServiceHistory()
+                known.add(day, day.day.toordinal() - begin)
         self.covered: dict[str, int] = {
             key: self._mask(s.opportunities, policy.opportunities_per_day_min) & ~self.gap_mask & ~self.running_bit() for key, s in self.services.items()
         }
@@ -66,28 +88,9 @@ class World:
         # The last answer of presence.py.
         self.supports: tuple[Any, Any] | None = None
         self._absent: tuple[Subject, exposure.Absence] | None = None
+        self._exposed: tuple[Mapping[int, int], tuple[int, int]] | None = None
         for edge in evidence.past:
             self._index(edge)
-
-    def _add(self, name: str, key: str, day: object) -> None:
-        from nexus.model.service import ServiceDay
-
-        assert isinstance(day, ServiceDay)
-        offset = (day.day - self.evidence.history_from).days
-        if offset < 0 or name == UNNAMED:
-            return
-        service = self.services.setdefault(key, ServiceHistory())
-        service.opportunities[offset] = service.opportunities.get(offset, 0) + day.entry_spans
-        service.spans[offset] = service.spans.get(offset, 0) + day.spans
-        for protocol, count in day.exits.items():
-            service.exits[family(protocol)] = service.exits.get(family(protocol), 0) + count
-        for protocol, count in day.exits_resolved.items():
-            service.resolved[family(protocol)] = service.resolved.get(family(protocol), 0) + count
-        service.versions.update(day.versions)
-        service.known += day.sampling_known * day.spans
-        service.weight += day.spans
-        if day.probability is not None:
-            service.probability = min(day.probability, service.probability if service.probability is not None else 1.0)
 
     def _index(self, edge: ObservedEdge) -> None:
         source, target = self.names.observed(edge.source)[0], self.names.observed(edge.target)
@@ -109,7 +112,7 @@ class World:
 
     def running_bit(self) -> int:
         """The day that is not over yet shows no silence."""
-        return 1 << (self.evidence.days - 1) if self.evidence.running else 0
+        return 1 << (len(self.dates) - 1) if self.evidence.running else 0
 
     def history(self, edge: ObservedEdge) -> EdgeHistory:
         """Daily history of an edge; empty where none is stored."""
@@ -117,14 +120,15 @@ class World:
 
     def series(self, edges: Iterable[ObservedEdge]) -> list[int]:
         """Calls or messages by day of the history; empty where the days are not kept."""
-        found = [0] * self.evidence.days
-        known = False
-        for edge in edges:
-            for offset, count in self.history(edge).by_day:
+        kept = [counts for edge in edges if (counts := self.history(edge).by_day)]
+        if not kept:
+            return []
+        found = [0] * len(self.dates)
+        for counts in kept:
+            for offset, count in counts:
                 if offset < len(found):
                     found[offset] += count
-                    known = True
-        return found if known else []
+        return found
 
     def active_mask(self, edges: Iterable[ObservedEdge]) -> int:
         """Days on which any of the edges was active."""
@@ -154,6 +158,14 @@ class World:
         """Whether traces show the end at all, in the whole history."""
         return any(key in self.seen_nodes for key in end.identities)
 
+    def exposed(self, counted: Mapping[int, int]) -> tuple[int, int]:
+        """(opportunities, covered days) of counts by day, outside gaps; the same counts are asked about by every edge of a source."""
+        if self._exposed is None or self._exposed[0] is not counted:
+            usable = [(offset, count) for offset, count in counted.items() if not self.gap_mask >> offset & 1]
+            least, running = self.policy.opportunities_per_day_min, self.running_bit()
+            self._exposed = (counted, (sum(count for _, count in usable), sum(1 for offset, count in usable if count >= least and not running >> offset & 1)))
+        return self._exposed[1]
+
     def emitted(self, end: End, mask: int) -> bool:
         """Whether the end itself sent spans on any day of `mask`."""
         return any(self.alive.get(key, 0) & mask for key in end.identities)
@@ -177,7 +189,7 @@ class World:
 
     def day(self, offset: int) -> date:
         """The day of a bit."""
-        return self.evidence.history_from + timedelta(days=offset)
+        return self.dates[offset]
 
     def sampling(self, service: ServiceHistory | None) -> str:
         """How a service's traces are sampled: none, head, tail or unknown. What is declared wins over what is guessed."""

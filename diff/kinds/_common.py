@@ -12,7 +12,7 @@ from nexus.model.edge import ObservedEdge
 
 def strongest(edges: Sequence[ObservedEdge]) -> ObservedEdge | None:
     """The edge shown as evidence: most calls first, then by rid."""
-    return min(edges, key=lambda e: (-amount(e), e.rid), default=None)
+    return min(edges, key=lambda e: (-amount(e), e.rid), default=None) if len(edges) != 1 else edges[0]
 
 
 def counted(edges: Sequence[ObservedEdge], noun: str = "call") -> str:

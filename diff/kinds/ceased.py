@@ -5,7 +5,11 @@ Judged on days on which the source was covered: with 90 days of history an edge 
 below 1e-3). Days that could not be read do not count as silent. Where a schedule is declared, sampling must not be able to have
 missed every firing since.
 
-What to do: correct the document, or find out what broke.
+A report is made every day, so one silence in a thousand looks is one false alarm every few years of each edge. The finding is
+undecided until a living edge of that rhythm would show such a silence in fewer than one year in a hundred, and has not shown one
+as long before (ADR 0022): one more day for an edge that was active on every day, 5 to 8 for one that was on one day in three.
+
+What to do: correct the document, or find out what broke. Undecided: look whether a job failed, or wait.
 """
 
 from __future__ import annotations
@@ -29,11 +33,15 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     found = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
     if found is None or not found.ceased(world) or _missed_by_chance(subject, world, found):
         return None
+    missing = found.missing(world)
     return Verdict(
         "silent_beyond_rhythm",
         f"last seen on {found.last:%Y-%m-%d}; active on {found.active} of {found.days} days before, silent on {found.silent} since (chance {found.chance:.1e})",
-        "one more sighting", 1 - found.chance, edge=strongest(subject.edges or subject.past),
-        details={"last_active": found.last.isoformat(), "active_days": found.active, "days": found.days, "silent_days": found.silent, "chance": found.chance},
+        f"one more sighting; for a decision: {missing} more silent day{'' if missing == 1 else 's'}" if missing else "one more sighting", 0.7 if missing else 1 - found.chance,
+        undecided=bool(missing), edge=strongest(subject.edges or subject.past),
+        details={
+            "last_active": found.last.isoformat(), "active_days": found.active, "days": found.days, "silent_days": found.silent, "longest_pause": found.pause, "chance": found.chance,
+        },
     )
 
 

@@ -26,7 +26,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     found = presence.presence(edges, world)
     confidence = 1.0 if found.supported else 0.8
-    return Verdict("observed", f"seen in {counted(edges)}", f"its silence over its own rhythm, after {found.last_seen:%Y-%m-%d}" if found.last_seen else "", confidence,
+    return Verdict("observed", f"seen in {counted(edges)}", f"its silence over its own rhythm, after {found.last_seen.date()}" if found.last_seen else "", confidence,
         edge=strongest(edges))
 
 

@@ -22,7 +22,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     if not subject.expected or not presence.total(subject.opposite):
         return None
     stopped = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
-    ceased = stopped is not None and stopped.ceased(world) and world.sampling(world.service(subject.source)) != "tail"
+    ceased = stopped is not None and stopped.ceased(world) and not stopped.missing(world) and world.sampling(world.service(subject.source)) != "tail"
     if not ceased and presence.total(subject.edges):
         return None
     found = world.absence(subject)

@@ -10,8 +10,9 @@ from typing import Any
 import orjson
 from psycopg.rows import class_row
 
+from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Finding, Severity, State
-from nexus.store.drift_codec import decode, encode
+from nexus.store.drift_codec import decode, encode, encode_without
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
@@ -19,6 +20,8 @@ _SQL = queries("drift_finding")
 # Said of a finding of an earlier run that waits to be resolved: its numbers are of then.
 NOT_FOUND_NOW = "It was not found in this run, and resolves if the next day agrees."
 _GONE_STATES = frozenset({State.HELD.value, State.RESOLVED.value})
+# What the state says, and the edge.
+_NOT_IN_BODY = frozenset({"state", "first_detected", "observed"})
 SEVERITIES: dict[str, int] = {severity.value: rank for rank, severity in enumerate(Severity)}
 
 
@@ -62,16 +65,34 @@ class CountRow:
 
 def add_findings(connection: Connection, tenant: str, run_id: str, rows: Iterable[FindingRow]) -> None:
     """COPY the findings of a run."""
+    bodies = _Bodies()
     with connection.cursor() as cursor, cursor.copy(_SQL["copy_findings"]) as copy:
         for row in rows:
             f = row.finding
-            body = encode(f)
-            for name in ("state", "first_detected"):
-                body.pop(name, None)
             copy.write_row((
                 tenant, run_id, f.fingerprint, list(row.needs), list(row.hidden), f.environment, f.flag.value, f.status, SEVERITIES[f.severity.value], f.undecided, row.main, False, f.rank,
-                row.calls, list(row.names), list(row.namespaces), orjson.dumps(body).decode(),
+                row.calls, list(row.names), list(row.namespaces), bodies.of(f),
             ))
+
+
+class _Bodies:
+    """Findings as JSON text, without what their state says. An observed edge stands in a finding for each kind of reader, and is written out once."""
+
+    def __init__(self) -> None:
+        self._edges: dict[int, tuple[ObservedEdge, orjson.Fragment]] = {}
+
+    def of(self, finding: Finding) -> str:
+        body = encode_without(finding, _NOT_IN_BODY)
+        if finding.observed is not None:
+            body["observed"] = self._edge(finding.observed)
+        return orjson.dumps(body).decode()
+
+    def _edge(self, edge: ObservedEdge) -> orjson.Fragment:
+        # By identity, which the kept edge makes safe: hashing an edge costs as much as writing it.
+        known = self._edges.get(id(edge))
+        if known is None:
+            known = self._edges[id(edge)] = (edge, orjson.Fragment(orjson.dumps(encode(edge))))
+        return known[1]
 
 
 def carry_findings(connection: Connection, tenant: str, from_run: str, run_id: str, fingerprints: Sequence[str]) -> None:

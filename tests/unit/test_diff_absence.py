@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 
 from diff.cadence import Cadence
+from diff.policy import Policy
+from diff.rhythm import rhythm
 from diff.simulate import Sim, TrueEdge, midnight, says
+from diff.world import World
 from nexus.model.claim import Modality, Quantity, Via
 from nexus.model.edge import DesignedEdge
 from nexus.model.service import NodeKind
@@ -87,9 +90,36 @@ def test_ceased_has_the_date_and_follows_the_rhythm() -> None:
     docs = [*KNOWN, says("a", "d", line=4)]
     stopped = sim(TrueEdge("a", "d", last_day=56))
     assert judged(stopped, docs, until=58)["a", "CALLS", "d"] == {"confirmed"}
-    assert judged(stopped, docs, until=59)["a", "CALLS", "d"] == {"ceased"}
+    suspected = next(r.finding for r in rows(stopped.evidence(59, docs)) if r.finding.status == "ceased")
+    assert suspected.undecided
+    assert suspected.what_would_change_this == "one more sighting; for a decision: 1 more silent day"
     finding = next(r.finding for r in rows(stopped.evidence(60, docs)) if r.finding.status == "ceased")
+    assert not finding.undecided
     assert finding.details["last_active"] == midnight(56).date().isoformat()
+
+
+@pytest.mark.parametrize(("active", "silent", "decided"), [(90, 2, 3), (30, 19, 27), (13, 56, 69)])
+def test_a_rhythm_explains_so_many_silent_days(active: int, silent: int, decided: int) -> None:
+    world = World(sim().evidence(160, KNOWN, history=160), Policy())
+
+    def judge(days: int) -> tuple[bool, bool]:
+        # Evenly spread over 90 days, then silence.
+        found = rhythm(sum(1 << day for day in range(89, 89 - active * (90 // active), -(90 // active))), (1 << (90 + days)) - 1, world)
+        assert found is not None
+        return found.ceased(world), not found.missing(world)
+
+    assert [judge(silent - 1)[0], judge(silent)[0], judge(decided - 1)[1], judge(decided)[1]] == [False, True, False, True]
+
+
+def test_an_edge_that_has_paused_as_long_before_is_not_called_dead() -> None:
+    world = World(sim().evidence(160, KNOWN, history=160), Policy())
+    campaign = ((1 << 10) - 1) | (((1 << 10) - 1) << 50)
+    assert not campaign >> 60
+    early, late = (rhythm(campaign, (1 << (60 + silent)) - 1, world) for silent in (40, 41))
+    assert early is not None
+    assert late is not None
+    assert (early.ceased(world), early.pause, early.missing(world)) == (True, 40, 1)
+    assert (late.ceased(world), late.missing(world)) == (True, 0)
 
 
 def test_a_day_that_was_not_read_is_not_silent() -> None:
