@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from designed.confidence import confidence
-from designed.entities import GENERIC, canonical
+from designed.entities import GENERIC, canonical, compatible
 from designed.reader import RawClaim, RawName
 from nexus.model.claim import Claim, Via
 from nexus.model.document import Classification, DocumentRef
@@ -41,7 +41,8 @@ def meaning(raw: RawName, registry: Registry) -> Meaning:
     for spelling in [s for s in spellings if s not in products] + products:
         for kind in dict.fromkeys((raw.kind_hint, "")):
             found = registry.resolve(spelling, kind)
-            if found.entity is not None:
+            if found.entity is not None and (raw.kind_hint != NodeKind.TOPIC or compatible(found.entity.kind, raw.kind_hint)):
+                # The topics `blog.*` are not the service `blog`.
                 return Meaning(found.entity.name, found.entity.kind)
             if found.candidates and not ambiguous:
                 ambiguous = found.candidates

@@ -16,7 +16,7 @@ from nexus.model.technology import technology
 # Last words of names, spelled with a capital: "Fraud Engine", "Results Collector".
 HEADS = (
     "Hub|Engine|Adapter|Portal|Backend|Frontend|Manager|Collector|Sink|Store|Registry|Broker|Bridge|Router|Scheduler|Processor|Planner|Orchestrator|Worker|Client|App|Server|System|"
-    "Platform|Proxy|Agent|Provider|Dispatcher|Indexer|Crawler|Aggregator|Notifier|Simulator|Facade|Vault|Warehouse|Cache|Connector|Importer|Exporter|Listener|Poller|Controller|Mailer|Tracker|Monitor|Index"
+    "Platform|Proxy|Agent|Provider|Dispatcher|Indexer|Crawler|Aggregator|Notifier|Simulator|Vault|Warehouse|Cache|Connector|Importer|Exporter|Listener|Poller|Controller|Mailer|Tracker|Monitor|Index"
 )
 _TITLED = re.compile(rf"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*\s+){{1,2}}(?:{HEADS}))(?![A-Za-z0-9_-])")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
