@@ -47,6 +47,8 @@ def _hint(packet: Packet, *, korean: bool) -> str:
     if packet.kind is QuestionKind.CHANGED and packet.window.start is not None:
         at = packet.window.start.strftime("%Y-%m-%d %H:%M")
         return f"{at} UTC 이후 달라진 관측이 없습니다." if korean else f"No observed dependency changed since {at} UTC."
+    if packet.kind is QuestionKind.DOCUMENTED and not packet.subjects and packet.findings:
+        return "마지막 비교에서 문서에 없는 관측은 나오지 않았습니다." if korean else "The last comparison found nothing observed that documents leave out."
     if packet.subjects:
         names = ", ".join(e.name for e in packet.subjects)
         return f"찾은 범위: {names}." if korean else f"Searched for: {names}."

@@ -60,12 +60,27 @@ ASKS_RELATION: dict[str, Pattern[str]] = {
     "en": re.compile(rf"{_WH_EN}.*\b{_VERB_EN}\b|\b{_VERB_EN}\s+by\b|{S}.*\b{_VERB_EN}\b.*\b(?:what|whom|anything|which)\b|^\s*(?:services?|everything|all)\b.*\b{_VERB_EN}\b", _I),
     "ko": re.compile(rf"(?:누가|누구|무엇|뭘|뭐|어떤|어느|어디|무슨|모든|목록|서비스|것|곳|쪽|데).*{_VERB_KO}|{_VERB_KO}.*(?:누구|무엇|뭐|어디|서비스|것|곳|쪽|데|목록)", _I),
 }
+# "what port does checkout listen on" asks for a property that texts have, "which database does it use" for a node of the graph.
+_ASKED_EN = re.compile(r"\b(?:what|which)\s+(?:\w+\s+)??(\w+)\s+(?:does|do|did|is|are|was|were|has|have|can)\b", _I)
+_ASKED_KO = re.compile(r"(?:어떤|무슨|어느)\s*([가-힣A-Za-z]+)")
+_NODES_EN = re.compile(
+    r"(?:(?:micro)?services?|svcs?|systems?|components?|apps?|applications?|databases?|dbs?|stores?|storages?|caches?|topics?|queues?|streams?|channels?|brokers?|apis?|endpoints?|events?|messages?|operations?"
+    r"|backends?|servers?|upstreams?|downstreams?|dependenc(?:y|ies)|call(?:er|ee|s)s?|clients?|consumers?|producers?|publishers?|subscribers?|thing|things|one|ones|else|and|or|of)", _I)
+_NODES_KO = re.compile(
+    r"(?:마이크로)?(?:서비스|시스템|컴포넌트|구성\s*요소|앱|애플리케이션|데이터베이스|디비|저장소|스토어|캐시|토픽|큐|스트림|채널|브로커|이벤트|메시지|엔드포인트|서버|백엔드|의존|업스트림|다운스트림|호출|작업|것|거|곳|쪽|데|애|놈)"
+    r"|(?:services?|db|database|api|topic|queue|cache)", _I)
 _PUBLISH = re.compile(r"\b(?:publish\w*|produc\w*|emit\w*|sends?)\b|발행|게시|보내|전송", _I)
 _SUBSCRIBE = re.compile(r"\b(?:subscrib\w*|consum\w*|listen\w*|receiv\w*)\b|구독|수신|소비", _I)
 _PASSIVE_EN = re.compile(r"\b(?:called|used|invoked|queried|requested|accessed|consumed|read|reached|hit|published|produced|triggered|contacted|needed|required|subscribed)(?:\s+to)?\s+by\b|\b(?:is|are|was|were|be|been|being|gets?|got)\s+(?:\w+\s+)?\w+(?:ed|en|sent|read|hit)\b[^.?!]*?\bby\s+(?:the\s+)?⟦", _I)
 _RELATIVE_EN = re.compile(rf"⟦(\d+)⟧,?\s+(?:which|that|whom)\s+(?:the\s+)?⟦(\d+)⟧\s+(?:\w+\s+)?{_VERB_EN}\b", _I)
 _PASSIVE_KO = re.compile(r"(?:호출|사용|조회|요청|이용|참조|발행|구독|소비)(?:되|돼|됩|된|받)|불리|의해|쓰이")
 _SUBJECT = r"(?:이|가|은|는|께서|에서|도|만)"
+
+
+def asks_for_a_property(masked: str) -> bool:
+    """Whether the noun that is asked for is no node of the graph: a port, a language, a version."""
+    nouns = [(m[1], _NODES_EN.fullmatch) for m in _ASKED_EN.finditer(masked)] + [(m[1], _NODES_KO.match) for m in _ASKED_KO.finditer(masked)]
+    return bool(nouns) and not any(is_node(noun) for noun, is_node in nouns)
 
 
 def narrowed(masked: str) -> str:

@@ -63,7 +63,8 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
     found = _edges(question, source, now) if request.include_graph and rewritten.source != "documents" else _Found([])
     if not found.edges and question.kind not in {K.DOCUMENT, K.CHANGED} and not (question.named or question.ambiguous or question.unknown):
         # A question about the graph that names nothing there: documents may still speak of it.
-        question = replace(question, kind=K.DOCUMENT)
+        asked = replace(question, kind=K.DOCUMENT)
+        question = asked if relevant(result, asked, source.registry) else question
     findings = source.findings(found.about or ()) if found.about is None or found.about else []
     edges = _evidence(found, source, findings)
     hits = relevant(result, question, source.registry) if rewritten.source != "traces" else ()

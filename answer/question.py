@@ -147,7 +147,7 @@ def _kind(masked: str, count: int, language: str) -> QuestionKind:
     if count >= 2 and cues.VERBS[language].search(masked):
         # "Does checkout call fx?": the whole relation is reported.
         return K.WHY
-    if count <= 1 and cues.ASKS_RELATION[language].search(masked):
+    if count <= 1 and cues.ASKS_RELATION[language].search(masked) and not cues.asks_for_a_property(masked):
         return K.CALLERS
     return K.DOCUMENT
 

@@ -110,6 +110,24 @@ def test_time(text: str, expected: str | None) -> None:
     assert found == (datetime.fromisoformat(expected).replace(tzinfo=UTC) if expected else None)
 
 
+@pytest.mark.parametrize(("text", "kind"), [
+    ("What port does checkout listen on?", QuestionKind.DOCUMENT),
+    ("Which language does checkout use?", QuestionKind.DOCUMENT),
+    ("what base image does fx use", QuestionKind.DOCUMENT),
+    ("checkout은 어떤 포트를 사용하나요?", QuestionKind.DOCUMENT),
+    ("fx는 무슨 언어를 쓰나", QuestionKind.DOCUMENT),
+    ("Which database does checkout use?", QuestionKind.CALLEES),
+    ("What does checkout listen to?", QuestionKind.CALLEES),
+    ("What other services does checkout call?", QuestionKind.CALLEES),
+    ("Which services call fx?", QuestionKind.CALLERS),
+    ("checkout은 어떤 서비스를 호출하나요?", QuestionKind.CALLEES),
+    ("어떤 시스템이 fx를 사용하나요?", QuestionKind.CALLERS),
+    ("What error rate does checkout have?", QuestionKind.HEALTH),
+])
+def test_a_property_is_no_node(text: str, kind: QuestionKind) -> None:
+    assert analyse(text, REGISTRY, NOW).kind == kind
+
+
 @pytest.mark.parametrize(("text", "kind", "subjects"), [
     ("체크아웃은 왜 환율을 호출하나요?", QuestionKind.WHY, ["checkout", "fx"]),
     ("체크아웃은 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),

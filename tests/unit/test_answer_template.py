@@ -15,8 +15,8 @@ from nexus.model.document import Classification, DocumentRef, Passage, Tier
 from nexus.model.edge import Cause
 from nexus.model.registry import Registry
 from nexus.testing.answering import ask, service
-from nexus.testing.readers import MemoryDesigned, MemoryObserved
-from nexus.testing.shop import DESIGNED, NOW, OBSERVED, PASSAGES, TENANT, registry
+from nexus.testing.readers import MemoryDesigned, MemoryDrift, MemoryObserved
+from nexus.testing.shop import DESIGNED, FINDINGS, NOW, OBSERVED, PASSAGES, TENANT, registry
 
 FX = OBSERVED[2]
 
@@ -50,6 +50,13 @@ def test_one_service_under_two_names_is_one_service() -> None:
     text = service(observed=MemoryObserved(TENANT, (interface,)), designed=designed).answer(ask("why does checkout call fx?")).text
     assert "checkout → fx is documented and observed" in text
     assert "hipstershop" not in text
+
+
+def test_nothing_undocumented_is_said_only_where_a_comparison_says_it() -> None:
+    documented = MemoryDrift(TENANT, [f for f in FINDINGS if f.flag != "observed_only"], NOW)
+    compared, never = (service(drift=drift).answer(ask("Is anything undocumented?")).text for drift in (documented, MemoryDrift(TENANT, [], NOW)))
+    assert compared.endswith("The last comparison found nothing observed that documents leave out.")
+    assert "The last comparison" not in never
 
 
 def test_telemetry_alone_answers() -> None:
