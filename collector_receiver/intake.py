@@ -5,11 +5,13 @@ Transports submit and get a future; a few threads do the work, for the libraries
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, Protocol, runtime_checkable
 
@@ -45,29 +47,33 @@ class Outcome:
 
 @dataclass(slots=True)
 class Pending:
-    """A request on its way. `reserved` bytes of the budget are given back when the answer is known."""
+    """A request on its way, made in the event loop that waits for its answer. `reserved` bytes of the budget are given back when that is known."""
 
     body: bytes
     tenant: str
     json: bool = False
     gzip: bool = False
     reserved: int = 0
-    future: Future[Outcome] = field(default_factory=Future)
+    future: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     began: float = field(default_factory=time.monotonic)
+
+
+_Answer = tuple[Pending, Outcome | NexusError]
 
 
 @dataclass(frozen=True, slots=True)
 class IntakeLimits:
     """Bounds of the intake: bytes of one request after decompression, requests and bytes that are decoded together, requests that wait.
 
-    `linger` is how long (s) a busy intake waits for a second request: decoding several together costs half as much for each.
+    `linger` is how long (s) a busy intake waits until `enough_bytes` wait: decoding several requests together costs half as much for each.
     """
 
     max_request_bytes: int = 64 * 1024 * 1024
     batch_bytes: int = 8 * 1024 * 1024
     batch_requests: int = 64
     max_waiting: int = 1024
-    linger: float = 0.002
+    enough_bytes: int = 2 * 1024 * 1024
+    linger: float = 0.004
     committers: int = 2
 
 
@@ -99,12 +105,13 @@ class Intake:
         self._writer: RawWriter = writer if isinstance(writer, RawWriter) else Frames(writer)
         self._limits, self._allowed = limits, frozenset(allowed)
         self._waiting: deque[Pending] = deque()
+        self._waiting_bytes = 0
         self._changed = threading.Condition()
         self._stopping = False
         self._decoder: threading.Thread | None = None
         # Appending waits for the disk; the next batch is decoded meanwhile. Bounded by the slots, so that a slow disk holds the decoder up.
         self._committers = ThreadPoolExecutor(limits.committers, thread_name_prefix="intake-commit")
-        self._slots = threading.BoundedSemaphore(limits.committers + 1)
+        self._slots = threading.BoundedSemaphore(limits.committers)
         self._busy_until = 0.0
         # Compiled now, not while the first sender waits.
         decode_batch([b""], [""], self._allowed)
@@ -129,20 +136,23 @@ class Intake:
             if self._stopping or len(self._waiting) >= self._limits.max_waiting:
                 raise Overloaded("too many requests wait; send again", retry_after=1.0)
             self._waiting.append(pending)
-            self._changed.notify()
+            self._waiting_bytes += len(pending.body)
+            if len(self._waiting) == 1 or self._waiting_bytes >= self._limits.enough_bytes:
+                self._changed.notify()
 
     def _take(self) -> list[Pending]:
         """The next requests to decode together; empty when it is over."""
         with self._changed:
             while not self._waiting and not self._stopping:
                 self._changed.wait()
-            if len(self._waiting) == 1 and not self._stopping and time.monotonic() < self._busy_until:
-                self._changed.wait(self._limits.linger)
+            if time.monotonic() < self._busy_until:
+                self._changed.wait_for(lambda: self._stopping or self._waiting_bytes >= self._limits.enough_bytes, self._limits.linger)
             batch: list[Pending] = []
             size = 0
             while self._waiting and len(batch) < self._limits.batch_requests and (not batch or size + len(self._waiting[0].body) <= self._limits.batch_bytes):
                 batch.append(self._waiting.popleft())
                 size += len(batch[-1].body)
+            self._waiting_bytes -= size
             return batch
 
     def _work(self) -> None:
@@ -159,7 +169,7 @@ class Intake:
             decoded = decode_batch([pending.body for pending in ready], [pending.tenant for pending in ready], self._allowed)
         except BaseException as error:  # noqa: BLE001  # a sender must never see it; the library's panics derive from BaseException
             if len(ready) == 1:
-                self._broken(ready[0], error)
+                self._finish([(ready[0], broken(error))])
                 return
             # Alone, so that only the request that causes it suffers.
             for pending in ready:
@@ -173,21 +183,20 @@ class Intake:
         self._committers.submit(self._commit, ready, decoded)
 
     def _commit(self, batch: list[Pending], decoded: Decoded) -> None:
-        """Append a batch and answer its requests."""
+        """Append a batch and answer its requests. Bad data stays bad whatever the log says."""
+        answers: list[_Answer] = [(batch[place], MalformedSpans(why)) for place, why in decoded.malformed.items()]
+        good = [place for place in range(len(batch)) if place not in decoded.malformed]
         try:
-            self._append(batch, decoded)
+            if good:
+                self._writer.append_raw(decoded.raw, SOURCE, decoded.rejections)
+            answers.extend((batch[place], outcome(decoded, place)) for place in good)
         except NexusError as error:
-            for pending in batch:
-                self._finish(pending, error)
+            answers.extend((batch[place], error) for place in good)
         except BaseException as error:  # noqa: BLE001  # likewise
-            for pending in batch:
-                self._broken(pending, error)
+            answers.extend((batch[place], broken(error)) for place in good)
         finally:
             self._slots.release()
-
-    def _broken(self, pending: Pending, error: BaseException) -> None:
-        log.error("intake_failed", error=repr(error), exc_info=error)
-        self._finish(pending, InvariantBroken(f"taking a request failed: {error!r}"))
+        self._finish(answers)
 
     def _prepare(self, pending: Pending) -> bool:
         """Inflate, and turn JSON into protobuf. False where that was the end of it."""
@@ -202,9 +211,9 @@ class Intake:
                 if converted.nothing_known:
                     telemetry.OTLP_WARNINGS.labels("unknown_json").inc()
         except NexusError as error:
-            self._finish(pending, error)
+            self._finish([(pending, error)])
         except Exception as error:  # noqa: BLE001  # goes to the log and, as an outage, to the sender
-            self._broken(pending, error)
+            self._finish([(pending, broken(error))])
         else:
             return True
         return False
@@ -213,47 +222,46 @@ class Intake:
         self.budget.reserve(size)
         pending.reserved += size
 
-    def _append(self, batch: list[Pending], decoded: Decoded) -> None:
-        undecodable = {place: MalformedSpans(why) for place, why in decoded.malformed.items()}
-        # Bad data stays bad whatever the log says.
-        for place, malformed in undecodable.items():
-            self._finish(batch[place], malformed)
-        if len(undecodable) == len(batch):
-            return
-        self._writer.append_raw(decoded.raw, SOURCE, decoded.rejections)
-        own: dict[int, list[Rejection]] = {}
-        for rejection in decoded.rejections:
-            own.setdefault(rejection.request, []).append(rejection)
-        for place, pending in enumerate(batch):
-            if place not in undecodable:
-                self._answer(pending, decoded.accepted[place], own.get(place, []))
+    def _finish(self, answers: list[_Answer]) -> None:
+        """Answer, each once; with one call to the event loop, for each of them wakes it."""
+        now = time.monotonic()
+        self.budget.release(sum(pending.reserved for pending, _ in answers))
+        for pending, result in answers:
+            pending.reserved, pending.body = 0, b""
+            telemetry.OTLP_ACK_SECONDS.observe(now - pending.began)
+            if isinstance(result, Outcome):
+                telemetry.OTLP_BATCH_SPANS.observe(result.accepted)
+        telemetry.OTLP_SPANS.inc(sum(result.accepted for _, result in answers if isinstance(result, Outcome)))
+        for loop in {pending.future.get_loop() for pending, _ in answers}:
+            with contextlib.suppress(RuntimeError):  # a loop that is closed has nobody left who waits
+                loop.call_soon_threadsafe(_resolve, [answer for answer in answers if answer[0].future.get_loop() is loop])
 
-    def _answer(self, pending: Pending, accepted: int, own: list[Rejection]) -> None:
-        rejected = sum(rejection.count for rejection in own)
-        for rejection in own:
-            telemetry.OTLP_REJECTED.labels(rejection.reason).inc(rejection.count)
-        message = explain(own)
-        if rejected and not accepted:
-            self._finish(pending, MalformedSpans(message))
-            return
-        telemetry.OTLP_SPANS.inc(accepted)
-        telemetry.OTLP_BATCH_SPANS.observe(accepted)
-        self._finish(pending, Outcome(accepted, rejected, message))
 
-    def _finish(self, pending: Pending, result: Outcome | NexusError) -> None:
-        """Answer, once."""
-        if pending.future.done():
-            return
-        self.budget.release(pending.reserved)
-        pending.reserved = 0
-        pending.body = b""
-        telemetry.OTLP_ACK_SECONDS.observe(time.monotonic() - pending.began)
-        if not pending.future.set_running_or_notify_cancel():
-            return
-        if isinstance(result, Outcome):
-            pending.future.set_result(result)
-        else:
-            pending.future.set_exception(result)
+def _resolve(answers: list[_Answer]) -> None:
+    for pending, result in answers:
+        # Done already: its client is gone.
+        if not pending.future.done():
+            if isinstance(result, Outcome):
+                pending.future.set_result(result)
+            else:
+                pending.future.set_exception(result)
+
+
+def broken(error: BaseException) -> InvariantBroken:
+    """A bug of ours, for the log; the sender is told of an outage."""
+    log.error("intake_failed", error=repr(error), exc_info=error)
+    return InvariantBroken(f"taking a request failed: {error!r}")
+
+
+def outcome(decoded: Decoded, place: int) -> Outcome | NexusError:
+    """What became of one request of a batch that is in the log."""
+    own = [rejection for rejection in decoded.rejections if rejection.request == place] if decoded.rejections else []
+    for rejection in own:
+        telemetry.OTLP_REJECTED.labels(rejection.reason).inc(rejection.count)
+    rejected, message = sum(rejection.count for rejection in own), explain(own)
+    if rejected and not decoded.accepted[place]:
+        return MalformedSpans(message)
+    return Outcome(decoded.accepted[place], rejected, message)
 
 
 def explain(rejections: Sequence[Rejection]) -> str:

@@ -16,9 +16,11 @@ from collector_receiver.raw import BLOCK, COUNT, RawSpans, resource_columns
 from collector_receiver.scan import BLOCK as BLOCK_ROW
 from collector_receiver.scan import LINK, MIN_LINK_BYTES, PIECE, SPAN, Bytes, Names, gather, measure, scan
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
-from nexus.errors import MalformedSpans
+from nexus.errors import MalformedSpans, TooLarge
 from nexus.ports.span_log import Rejection
 
+# Places in a batch are 32-bit numbers, and its texts one Arrow array each.
+MAX_BATCH_BYTES: Final = 2**31 - 1
 # Different (resource, reason) pairs of one batch that are counted by name; the others count without a service.
 MAX_REJECTIONS: Final = 1000
 REASONS: Final = ("trace_id", "span_id", "start_time")
@@ -63,7 +65,9 @@ def _table(names: frozenset[str]) -> Names:
 
 
 def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: frozenset[str] = frozenset()) -> Decoded:
-    """Decode requests together (below 2 GiB); one that is none does not touch the others."""
+    """Decode requests together; one that is none does not touch the others. TooLarge above `MAX_BATCH_BYTES` in all."""
+    if sum(map(len, bodies)) >= MAX_BATCH_BYTES:
+        raise TooLarge("more than 2 GiB of requests at once")
     # A byte behind the last request, so that there is always something to look at.
     data = np.frombuffer(b"".join((*bodies, b"\0")), np.uint8)
     ends = np.cumsum([0, *map(len, bodies)], dtype=np.uint64)

@@ -171,7 +171,7 @@ class OtlpHttpServer:
         pending = Pending(body, tenant, json=_json(request), gzip=request.notes["gzip"], reserved=request.reserved)
         self._intake.submit(pending)
         request.reserved = 0  # it is the intake's from here on
-        return await asyncio.wrap_future(pending.future)
+        return await pending.future
 
     def refuse(self, request: Request, error: NexusError) -> Response:
         """The answer to an error."""

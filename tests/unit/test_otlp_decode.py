@@ -14,7 +14,7 @@ from collector_receiver import otlp
 from collector_receiver.otlp import decode, decode_batch
 from collector_receiver.scrub import KEPT
 from collector_receiver.values import MAX_TEXT_BYTES, number
-from nexus.errors import MalformedSpans
+from nexus.errors import MalformedSpans, TooLarge
 from nexus.model.span import SPAN_SCHEMA
 
 NAMES = sorted(KEPT)
@@ -287,6 +287,14 @@ def test_no_request_at_all_is_an_empty_frame():
     assert (len(nothing.raw), nothing.accepted, nothing.rejections, nothing.malformed) == (0, (), (), {})
     assert decode_batch([b"", b""], ["a", "b"]).accepted == (0, 0)
     assert len(nothing.raw.frame()) == 0
+
+
+def test_more_bytes_than_places_can_name_are_refused(monkeypatch):
+    monkeypatch.setattr(otlp, "MAX_BATCH_BYTES", 100)
+    body = one().SerializeToString()
+    assert decode_batch([body], ["t"]).accepted == (1,)
+    with pytest.raises(TooLarge):
+        decode_batch([body, body], ["t", "t"])
 
 
 @pytest.mark.parametrize("seed", range(4))
