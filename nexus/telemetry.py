@@ -46,6 +46,10 @@ LOG_BYTES: Final = Gauge("nexus_span_log_bytes", "Size of the span log on disk."
 LOG_LAG_BYTES: Final = Gauge("nexus_span_log_lag_bytes", "Bytes of the span log that are acknowledged and not rolled up yet.", registry=REGISTRY)
 LOG_CORRUPT_BYTES: Final = Counter("nexus_span_log_corrupt_bytes_total", "Bytes of the span log that were damaged and had to be skipped.", registry=REGISTRY)
 LOG_WRITE_FAILURES: Final = Counter("nexus_span_log_write_failures_total", "Writes to the span log that failed (full disk); their senders were asked to retry.", registry=REGISTRY)
+LOG_BAD_MESSAGES: Final = Counter("nexus_span_log_bad_messages_total", "Messages of the Kafka topic that are no spans; counted as rejected and passed over.", registry=REGISTRY)
+LOG_LOST_MESSAGES: Final = Counter("nexus_span_log_lost_messages_total", "Messages that the Kafka topic let go before they were rolled up.", registry=REGISTRY)
+LOG_LAG_MESSAGES: Final = Gauge("nexus_span_log_lag_messages", "Messages of this process's Kafka partitions that are not rolled up yet.", registry=REGISTRY)
+LOG_PARTITIONS: Final = Gauge("nexus_span_log_partitions", "Kafka partitions that this process rolls up.", registry=REGISTRY)
 
 # Drift. Numbers are those of the newest run of all environments of the default tenant, as a reader of the webhook clearance sees it.
 DRIFT_FINDINGS: Final = Gauge("nexus_drift_findings", "Findings of the newest drift run by flag and status.", ["flag", "status"], registry=REGISTRY)

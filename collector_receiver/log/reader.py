@@ -54,7 +54,7 @@ class LocalSpanLogReader:
                     after[folder.name] = entry.after
                     if entry.header is None:
                         continue
-                    frames.append(_aligned(spans_of(entry.payload)))
+                    frames.append(aligned(spans_of(entry.payload)))
                     left -= entry.header.spans
                     share -= entry.header.spans
                     if share <= 0:
@@ -161,7 +161,7 @@ class LocalSpanLogReader:
         log.error("span_log_corrupt", writer=folder.name, position=at, bytes=size)
 
 
-def _aligned(frame: pl.DataFrame) -> pl.DataFrame:
+def aligned(frame: pl.DataFrame) -> pl.DataFrame:
     """Entries that an earlier release wrote: columns that came later are null, columns that went are dropped."""
     if dict(frame.schema) == SPAN_SCHEMA:
         return frame

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import polars as pl
 
@@ -72,4 +72,40 @@ class SpanLogReader(Protocol):
 
     def release(self, position: dict[str, int]) -> None:
         """Everything before `position` is rolled up and may be deleted, as retention allows."""
+        ...
+
+
+@runtime_checkable
+class SpanLogPartition(SpanLogReader, Protocol):
+    """One partition of a shared log. One reader at a time, wherever it runs; not thread-safe."""
+
+    def again(self, start: dict[str, int], end: dict[str, int], max_spans: int) -> Iterator[tuple[pl.DataFrame, dict[str, int]]]:
+        """Spans between two positions once more, in batches, each with the position after it; from the oldest kept where `start` (`{}`) is gone."""
+        ...
+
+    def close(self) -> None:
+        """Stop reading."""
+        ...
+
+
+class SpanLogShards(Protocol):
+    """A log whose partitions are given out among processes. A span is in the partition of its trace (`nexus.model.partition`), or has to be sent there."""
+
+    def count(self) -> int:
+        """How many partitions there are."""
+        ...
+
+    def assigned(self, wait_s: float) -> frozenset[int]:
+        """The partitions that are this process's now. To be called again and again, from one thread: a process that does not loses them.
+
+        A process may believe for a moment that it has what another was given: who writes rows has to be fenced by its position.
+        """
+        ...
+
+    def reader(self, partition: int) -> SpanLogPartition:
+        """A reader of a partition."""
+        ...
+
+    def close(self) -> None:
+        """Give up all partitions."""
         ...

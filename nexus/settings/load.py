@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from nexus.errors import ConfigError
 from nexus.settings.aggregate import AggregateSettings, PairingSettings
@@ -27,6 +27,14 @@ from nexus.settings.source_tempo import SourceTempoSettings
 PREFIX = "NEXUS_"
 # Read by clients and by processes around the service, not part of the service's own configuration.
 CLIENT_VARIABLES = frozenset({"NEXUS_API_URL", "NEXUS_MCP_TOKEN"})
+
+
+class _Environment(EnvSettingsSource):
+    """The environment, where `NEXUS_LOG=kafka` is short for `NEXUS_LOG__BACKEND=kafka`."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        """A section as JSON, or the word."""
+        return {"backend": value} if field_name == "log" and value in {"local", "kafka"} else super().decode_complex_value(field_name, field, value)
 
 
 class Settings(BaseSettings):
@@ -53,14 +61,14 @@ class Settings(BaseSettings):
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003  # the signature is pydantic-settings'
+        settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # the signature is pydantic-settings'
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Command-line options (init) win over the environment; nothing else is read."""
-        return (init_settings, env_settings)
+        return (init_settings, _Environment(settings_cls))
 
 
 def _leaves(model: type[Section | Settings], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FieldInfo, Any]]:

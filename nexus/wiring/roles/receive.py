@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -51,7 +51,9 @@ class ReceiveRole:
 
     async def run(self) -> None:
         """Receive until stopped, and measure the log."""
-        waiting = [asyncio.create_task(self._stopped.wait()), asyncio.create_task(self._measure())]
+        waiting: list[asyncio.Task[Any]] = [asyncio.create_task(self._stopped.wait())]
+        if self._runtime.settings.log.backend == "local":
+            waiting.append(asyncio.create_task(self._measure()))
         if self._pool is not None:
             waiting.append(asyncio.create_task(self._pool.run()))
         done, rest = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
