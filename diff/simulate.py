@@ -11,6 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
 
 from diff.cadence import Cadence
 from diff.evidence import Evidence, histories_of, with_daily_counts
@@ -24,15 +25,16 @@ from nexus.model.service import Coverage, CoverageRange, Node, NodeKind, RangeSt
 EPOCH = date(2026, 1, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TrueEdge:
-    """What really happens. `rate` is per request of the source; `active_share` the chance of a day to have any (bursts)."""
+    """What really happens. `rate` is per request of the source; `active_share` the chance of a day to have any (bursts); `campaign` days on, days off."""
 
     source: str
     target: str
     relation: Relation = Relation.CALLS_OBSERVED
     rate: float = 0.05
     active_share: float = 1.0
+    campaign: tuple[int, int] = (1, 0)
     first_day: int = 0
     last_day: int | None = None
     schedule: Cadence | None = None
@@ -43,7 +45,7 @@ class TrueEdge:
     via: str = ""
     infrastructure: bool = False
 
-    @property
+    @cached_property
     def rid(self) -> str:
         """Stable for the edge."""
         return f"{self.relation.value}:{self.source}>{self.target}"
@@ -68,7 +70,7 @@ class Sim:
         chance = random.Random(f"{self.seed}:{edge.rid}:{day}")  # noqa: S311  # a simulation
         if edge.schedule is not None:
             return edge.schedule.fires_on(EPOCH + timedelta(days=day)) * edge.per_firing
-        if chance.random() >= edge.active_share:
+        if chance.random() >= edge.active_share or day % sum(edge.campaign) >= edge.campaign[0]:
             return 0
         return _binomial(self.requests[edge.source], min(edge.rate / edge.active_share, 1.0), chance)
 
@@ -118,6 +120,7 @@ class Cache:
     def __init__(self, sim: Sim) -> None:
         self._sim = sim
         self._seen: dict[tuple[str, int], int] = {}
+        self._services: dict[int, list[ServiceDay]] = {}
 
     def count(self, edge: TrueEdge, day: int) -> int:
         """Calls seen on a day."""
@@ -150,6 +153,11 @@ class Cache:
 
     def services(self, day: int) -> list[ServiceDay]:
         """Every service's day."""
+        if day not in self._services:
+            self._services[day] = self._made(day)
+        return self._services[day]
+
+    def _made(self, day: int) -> list[ServiceDay]:
         found = []
         for name in sorted(self._sim.requests):
             n = self._sim.opportunities(name, day)
