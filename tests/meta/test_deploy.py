@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from nexus.settings import Settings
 from nexus.settings.load import unknown_variables
+from nexus.wiring.kafka import needed_retention
 from nexus.wiring.process import known_roles
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 KUBERNETES = ROOT / "deploy" / "kubernetes"
+KAFKA = ROOT / "deploy" / "kubernetes-kafka"
 
 
 def manifests() -> list[dict[str, Any]]:
     return [document for path in sorted(KUBERNETES.glob("*.yaml")) for document in yaml.safe_load_all(path.read_text(encoding="utf-8")) if document]
 
 
-def containers() -> list[dict[str, Any]]:
-    return [c for m in manifests() if m["kind"] in {"Deployment", "StatefulSet"} for c in m["spec"]["template"]["spec"]["containers"]]
+def on_kafka() -> list[dict[str, Any]]:
+    return [document for path in sorted(KAFKA.glob("*.yaml")) for document in yaml.safe_load_all(path.read_text(encoding="utf-8")) if document]
+
+
+def containers(of: Callable[[], list[dict[str, Any]]] = manifests) -> list[dict[str, Any]]:
+    return [c for m in of() if "$patch" not in m if m["kind"] in {"Deployment", "StatefulSet"} for c in m["spec"]["template"]["spec"]["containers"]]
 
 
 def test_compose_uses_settings_that_exist() -> None:
-    environment = COMPOSE["services"]["nexus"]["environment"]
-    assert unknown_variables(environment) == []
+    for name in ("nexus", "aggregate"):
+        assert unknown_variables(COMPOSE["services"][name]["environment"]) == []
     image = re.findall(r"(NEXUS_\w+)=", (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8"))
     assert image
     assert unknown_variables(dict.fromkeys(image, "")) == []
@@ -74,3 +82,33 @@ def test_kubernetes_parts_fit_together() -> None:
     for service in (m for m in found if m["kind"] == "Service"):
         for port in service["spec"]["ports"]:
             assert ports[port["targetPort"]] == port["port"]
+
+
+def test_compose_keeps_spans_in_kafka_as_long_as_they_may_be_needed() -> None:
+    kept = int(COMPOSE["services"]["kafka"]["environment"]["KAFKA_LOG_RETENTION_HOURS"])
+    assert needed_retention(Settings()).total_seconds() <= kept * 3600
+
+
+@pytest.mark.parametrize("container", containers(on_kafka), ids=lambda c: ",".join(c["args"][2:]))
+def test_kubernetes_on_kafka_runs_roles_that_exist_without_rights(container: dict[str, Any]) -> None:
+    assert set(container["args"][2].split(",")) <= {*known_roles()}
+    assert container["securityContext"]["capabilities"]["drop"] == ["ALL"]
+    assert unknown_variables({e["name"]: "" for e in container["env"]}) == []
+
+
+def test_kubernetes_on_kafka_replaces_the_local_log_and_nothing_else() -> None:
+    found, base = on_kafka(), manifests()
+    overlay = next(m for m in found if m["kind"] == "Kustomization")
+    assert sorted([*overlay["resources"][1:], *(p["path"] for p in overlay["patches"])]) == sorted(p.name for p in KAFKA.glob("*.yaml") if p.name != "kustomization.yaml")
+    names = {(m["kind"], m["metadata"]["name"]) for m in base if m["kind"] != "Kustomization"}
+    for patch in overlay["patches"]:
+        for document in yaml.safe_load_all((KAFKA / patch["path"]).read_text(encoding="utf-8")):
+            assert (document["kind"], document["metadata"]["name"]) in names
+    data = next(m for m in found if m["kind"] == "ConfigMap")["data"]
+    assert unknown_variables(data) == []
+    # Somewhere every role runs, and the service of the spans finds those that listen.
+    roles = {role for c in [*containers(on_kafka), *(c for c in containers() if "4317" not in str(c["ports"]))] for role in c["args"][2].split(",")}
+    assert roles >= {*known_roles()} - {"slack"}
+    selector = next(m for m in found if m["kind"] == "Service")["spec"]["selector"]
+    labels = next(m for m in found if m["kind"] == "Deployment" and "receive" in m["metadata"]["name"])["spec"]["template"]["metadata"]["labels"]
+    assert selector == labels
