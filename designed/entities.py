@@ -68,7 +68,9 @@ def entity_rid(name: str, kind: str) -> str:
 
 def canonical(name: str) -> str:
     """How a name that nothing firmer spells is spelled: `Order Service` -> `order-service`; paths, topics, hosts and Hangul stay."""
-    name = " ".join(name.split()).strip("`*_\"'")
+    name = " ".join(name.split()).strip("`\"'")
+    # Marks of emphasis stand on both sides; `blog.*` ends with a wildcard.
+    name = re.sub(r"^([*_]+)(.*?)\1$", r"\2", name)
     if re.search(r"[/.:*{}]", name):
         return name
     if HANGUL_WORD.search(name):
