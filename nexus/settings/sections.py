@@ -14,6 +14,7 @@ class DatabaseSettings(Section):
     """PostgreSQL 16 or newer with pgvector. `nexus up` starts an embedded one where no URL is given."""
 
     url: SecretStr | None = Field(None, description="postgresql://... of a server; required by `nexus serve`.")
+    read_url: SecretStr | None = Field(None, description="The same of a read replica: the API lists edges and services from it. What they show is as old as the replica.")
     pool_size: int = Field(10, ge=1, le=200, description="Connections that one process keeps at most.")
     statement_timeout: Duration = Field(timedelta(seconds=60), description="Longest time one statement may take.")
 

@@ -20,10 +20,13 @@ _SNAPSHOT: ContextVar[tuple[Database, Connection] | None] = ContextVar("nexus_sn
 
 
 class Database:
-    """A pool. `connection()` gives one transaction: committed at the end, rolled back on an exception."""
+    """A pool. `connection()` gives one transaction: committed at the end, rolled back on an exception.
 
-    def __init__(self, url: str, *, size: int = 10, statement_timeout: timedelta = timedelta(seconds=60)) -> None:
-        self.url = url
+    `primary`: the database that this is a replica of. Inside a snapshot of the primary its connections are the snapshot's, so that one answer is of one state.
+    """
+
+    def __init__(self, url: str, *, size: int = 10, statement_timeout: timedelta = timedelta(seconds=60), primary: Database | None = None) -> None:
+        self.url, self._primary = url, primary
         options = f"-c statement_timeout={int(statement_timeout.total_seconds() * 1000)} -c timezone=UTC"
         self._pool = ConnectionPool(
             url, min_size=1, max_size=size, open=False, timeout=CONNECT_TIMEOUT_S, check=ConnectionPool.check_connection,
@@ -38,7 +41,7 @@ class Database:
         Inside `snapshot()` it is a savepoint of the snapshot's transaction.
         """
         held = _SNAPSHOT.get()
-        if held is not None and held[0] is self:
+        if held is not None and (held[0] is self or held[0] is self._primary):
             with held[1].transaction():
                 yield held[1]
             return

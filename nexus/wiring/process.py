@@ -81,9 +81,9 @@ def beside_url(settings: Settings) -> str:
         raise ConfigError(msg) from error
 
 
-def open_database(settings: Settings, url: str) -> Database:
-    """A pool with the configured limits."""
-    return Database(url, size=settings.database.pool_size, statement_timeout=settings.database.statement_timeout)
+def open_database(settings: Settings, url: str, primary: Database | None = None) -> Database:
+    """A pool with the configured limits; `primary` as in `Database`."""
+    return Database(url, size=settings.database.pool_size, statement_timeout=settings.database.statement_timeout, primary=primary)
 
 
 @contextmanager
@@ -126,7 +126,9 @@ def run_serve(settings: Settings, roles: Sequence[str], on_ready: Callable[[Runt
 def _serve(
     settings: Settings, url: str, names: Sequence[str], on_ready: Callable[[Runtime], None], *, docs: tuple[Path, ...] = (), single_user: bool = False
 ) -> None:
-    runtime = Runtime(settings, open_database(settings, url), single_user=single_user, docs=docs)
+    pool, read_url = open_database(settings, url), settings.database.read_url
+    replica = open_database(settings, read_url.get_secret_value(), pool) if read_url is not None and "api" in names else None
+    runtime = Runtime(settings, pool, single_user=single_user, rolls_up="aggregate" in names, docs=docs, replica=replica)
     builders = load_plugins("nexus.wiring.roles", "BUILD")
     try:
         roles = [role for role in (builders[name](runtime) for name in names) if role is not None]

@@ -38,10 +38,19 @@ class Runtime:
     clock: Clock = field(default_factory=SystemClock)
     # True under `nexus up`: one person's machine, local requests are trusted (answers.md section 5).
     single_user: bool = False
+    # False in a process that others roll up for (`nexus serve` without the aggregate role).
+    rolls_up: bool = True
     # Folders given to `nexus up --docs`.
     docs: tuple[Path, ...] = ()
+    # For what only reads and may be a little old.
+    replica: Database | None = None
     _made: dict[type, Any] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def reading(self) -> Database:
+        """The replica where there is one, else the database."""
+        return self.replica or self.database
 
     def get(self, port: type[T]) -> T:
         """The implementation of a port, from `nexus/wiring/provide/`. InvariantBroken where there is none."""
@@ -61,4 +70,6 @@ class Runtime:
             if callable(close):
                 close()
         self._made.clear()
+        if self.replica is not None:
+            self.replica.close()
         self.database.close()
