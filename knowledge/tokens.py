@@ -7,7 +7,7 @@ Replacing identifiers before mecab would change how it segments what stands arou
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +17,7 @@ from typing import Any
 from knowledge.loanwords import hangul_skeleton, latin_skeleton
 
 # Bumped when the analysis changes: what was indexed before is then indexed anew.
-ANALYSIS = "a2"
+ANALYSIS = "a3"
 HEADING_WEIGHT = 2
 # What can stand in no text: marks terms that are sounds.
 _LATIN, _KOREAN = "\x01e", "\x01k"
@@ -47,27 +47,36 @@ _MAX_IDENTIFIER = 256
 # Without a space for so long mecab takes time with the square of the length.
 _ENDLESS = re.compile(r"[가-힣]{200}")
 
-Morphemes = Callable[[str], Iterable[tuple[int, int, str, str]]]
+# A text to its morphemes in order, each `surface TAB feature`.
+Morphemes = Callable[[str], list[str]]
 
 
 def mecab_morphemes() -> Morphemes:
-    """(start, end, surface, feature) of each morpheme by mecab-ko. Thread-safe: the tagger is constant, the lattice is made per call."""
+    """Morphemes by mecab-ko. Thread-safe: the tagger is constant, the lattice is made per call."""
     import _mecab  # type: ignore[import-not-found]  # the wheel's extension module
     from mecab import MeCab
 
-    tagger = MeCab()._tagger  # noqa: SLF001  # the public way makes three objects a morpheme: half the time of an ingest
+    tagger = MeCab()._tagger  # noqa: SLF001  # the public way makes objects of each morpheme: half the time of an ingest
 
-    def parse(text: str) -> list[tuple[int, int, str, str]]:
+    def parse(text: str) -> list[str]:
         lattice = _mecab.Lattice()
         lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
         lattice.set_sentence(text)
         tagger.parse(lattice)
-        return [(start, end, text[start:end], node.feature) for (start, end), node in lattice]
+        lines: list[str] = lattice.to_string().split("\n")
+        # The last two are EOS and nothing.
+        return lines[:-2]
 
     return parse
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=200_000)
+def _morpheme(line: str) -> tuple[str, ...]:
+    """The terms of a line of mecab. What is ASCII is taken from the text itself."""
+    surface, _, feature = line.partition("\t")
+    return () if surface.isascii() else _content(surface, feature)
+
+
 def _content(surface: str, feature: str) -> tuple[str, ...]:
     """The terms of a morpheme: compounds whole and in parts, stems of inflected forms, nothing of particles and endings."""
     fields = feature.split(",")
@@ -99,7 +108,6 @@ def _parts(token: str) -> list[str]:
     return [part for piece in pieces for part in (_CAMEL.findall(piece) if not piece.islower() and not piece.isupper() else [piece])]
 
 
-@lru_cache(maxsize=200_000)
 def _identifier(token: str) -> tuple[str, ...]:
     """An ASCII token: the parts of camelCase, kebab, snake and dots stemmed, and the whole where it has parts."""
     parts = _parts(token)
@@ -109,7 +117,6 @@ def _identifier(token: str) -> tuple[str, ...]:
     return (token.lower()[:_MAX_TERM], *(_stem(part.lower())[:_MAX_TERM] for part in parts if part.lower() not in _STOP))
 
 
-@lru_cache(maxsize=200_000)
 def _latin_sounds(token: str) -> tuple[str, ...]:
     """The skeletons of an ASCII token's words, in the singular."""
     words = [part.lower() for part in _parts(token) if len(part) >= _SOUNDED and part.lower() not in _STOP]
@@ -123,13 +130,22 @@ def _bigrams(run: str) -> Iterator[str]:
         yield run[at : at + 2]
 
 
+@lru_cache(maxsize=200_000)
+def _token(token: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(terms, sounds) of an ASCII token."""
+    return _identifier(token), _latin_sounds(token)
+
+
+Counts = dict[str, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Terms as they stand in a text, and the sounds of its words by the script in which they are written (see `loanwords`)."""
+    """How often each term occurs in a text, and each sound of its words by the script in which they are written (see `loanwords`)."""
 
-    terms: tuple[str, ...]
-    latin: tuple[str, ...]
-    hangul: tuple[str, ...]
+    terms: Counts
+    latin: Counts
+    hangul: Counts
 
 
 class Analyzer:
@@ -137,80 +153,87 @@ class Analyzer:
 
     def __init__(self, morphemes: Morphemes | None) -> None:
         self._morphemes = morphemes
+        self._sound = lru_cache(maxsize=200_000)(self._heard)
         # What decides the terms; a part of each document's fingerprint.
         self.name = f"{ANALYSIS}-{'mecab' if morphemes else 'bigram'}"
 
     def analyse(self, text: str) -> Analysis:
-        """Terms in no particular order, repeated as often as they occur."""
-        out: list[str] = []
-        latin: list[str] = []
-        hangul: list[str] = []
+        """Terms and sounds. Words repeat: each is looked at once and counted."""
+        terms: Counts = defaultdict(int)
+        latin: Counts = defaultdict(int)
+        hangul: Counts = defaultdict(int)
         plain = text
         if not text.isascii() and _ACCENTED.search(text):
-            out.extend(match[0].casefold()[:_MAX_TERM] for match in _ACCENTED.finditer(text))
+            _add(terms, (match[0].casefold()[:_MAX_TERM] for match in _ACCENTED.finditer(text)), 1)
             plain = _ACCENTED.sub(" ", text)
-        for match in _IDENTIFIER.finditer(plain):
-            if match.end() - match.start() > _MAX_IDENTIFIER:
-                # Data, not a name.
-                out.append(match[0][:_MAX_TERM].lower())
-                continue
-            out.extend(_identifier(match[0]))
-            latin.extend(_latin_sounds(match[0]))
+        for token, count in Counter(_IDENTIFIER.findall(plain)).items():
+            # A very long one is data, not a name.
+            found, heard = _token(token) if len(token) <= _MAX_IDENTIFIER else ((token[:_MAX_TERM].lower(),), ())
+            _add(terms, found, count)
+            _add(latin, heard, count)
         if not text.isascii():
-            if _HANGUL_RUN.search(text):
+            for run, count in Counter(_HANGUL_RUN.findall(text)).items():
+                sound = self._sound(run)
+                if sound:
+                    hangul[sound] += count
                 if self._morphemes is None:
-                    for match in _HANGUL_RUN.finditer(text):
-                        out.extend(_bigrams(match[0]))
-                        hangul.append(_PARTICLE.sub("", match[0]))
-                else:
-                    _morphemic(self._morphemes(_ENDLESS.sub(r"\g<0> ", text)), out, hangul)
+                    _add(terms, _bigrams(run), count)
+            if hangul or _HANGUL_RUN.search(text):
+                for line, count in Counter(self._lines(text)).items():
+                    _add(terms, _morpheme(line), count)
             for match in _OTHER.finditer(plain):
                 word = match[0].casefold()
-                out.extend(_bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],))
-        sounds = (hangul_skeleton(word) for word in hangul if len(word) <= _LONGEST_SOUNDED)
-        return Analysis(tuple(out), tuple(latin), tuple(filter(None, sounds)))
+                _add(terms, _bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],), 1)
+        return Analysis(terms, latin, hangul)
+
+    def _lines(self, text: str) -> list[str]:
+        return self._morphemes(_ENDLESS.sub(r"\g<0> ", text)) if self._morphemes is not None else []
+
+    def _heard(self, run: str) -> str:
+        """The skeleton of a Hangul word without the particles behind it; "" where it means too many words, or none."""
+        if self._morphemes is None:
+            word = _PARTICLE.sub("", run)
+        else:
+            word = run
+            for line in reversed(self._lines(run)):
+                surface, _, feature = line.partition("\t")
+                if not feature.startswith("J"):
+                    break
+                word = word.removesuffix(surface)
+        return hangul_skeleton(word) if len(word) <= _LONGEST_SOUNDED else ""
 
     def terms(self, text: str) -> list[str]:
-        """The terms alone."""
-        return list(self.analyse(text).terms)
+        """The terms alone, in no particular order, repeated as often as they occur."""
+        return list(Counter(self.analyse(text).terms).elements())
 
     def passage(self, heading: str, body: str) -> tuple[dict[int, int], int]:
         """(64-bit term -> frequency, length). A heading counts twice. Sounds are terms of their own and no part of the length."""
         head, text = self.analyse(heading), self.analyse(body)
-        counts = Counter(text.terms)
-        for term in head.terms:
-            counts[term] += HEADING_WEIGHT
+        counts = {term_key(term): count for term, count in text.terms.items()}
+        _count(counts, head.terms, "", HEADING_WEIGHT)
         length = sum(counts.values())
-        counts.update(_LATIN + sound for part in (head, text) for sound in part.latin)
-        counts.update(_KOREAN + sound for part in (head, text) for sound in part.hangul)
-        return {term_key(term): count for term, count in counts.items()}, length
+        for part in (head, text):
+            _count(counts, part.latin, _LATIN, 1)
+            _count(counts, part.hangul, _KOREAN, 1)
+        return counts, length
 
     def question(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """(terms, sounds) of a question: what is written in Hangul also asks for the same sounds in Latin letters, and the other way round."""
         found = self.analyse(text)
-        return found.terms, (*(_LATIN + sound for sound in found.hangul), *(_KOREAN + sound for sound in found.latin))
+        asked = Counter({_LATIN + sound: count for sound, count in found.hangul.items()})
+        asked.update({_KOREAN + sound: count for sound, count in found.latin.items()})
+        return tuple(Counter(found.terms).elements()), tuple(asked.elements())
 
 
-def _morphemic(morphemes: Iterable[tuple[int, int, str, str]], out: list[str], hangul: list[str]) -> None:
-    """Content morphemes into `out`; whole words, without the particles behind them, into `hangul`."""
-    word = ""
-    # The length of `word` without its particles, and where it ends in the text.
-    kept, last = 0, -1
-    for start, end, surface, feature in morphemes:
-        if surface.isascii():
-            continue
-        out.extend(_content(surface, feature))
-        if start != last:
-            if kept:
-                hangul.append(word[:kept])
-            word, kept = "", 0
-        if _HANGUL_RUN.fullmatch(surface):
-            word += surface
-            if feature[0] != "J":
-                kept = len(word)
-            last = end
-    if kept:
-        hangul.append(word[:kept])
+def _add(counts: Counts, words: Iterable[str], times: int) -> None:
+    for word in words:
+        counts[word] += times
+
+
+def _count(counts: dict[int, int], words: Counts, mark: str, weight: int) -> None:
+    for word, count in words.items():
+        key = term_key(mark + word)
+        counts[key] = counts.get(key, 0) + weight * count
 
 
 @lru_cache(maxsize=500_000)

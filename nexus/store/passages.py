@@ -113,11 +113,16 @@ def replace_passages(
                 p.language, p.content_hash,
             ))
     with connection.cursor() as cursor, cursor.copy(_SQL["copy_postings"]) as copy:
-        copy.set_types(["text", "int8", "int8", "int8[]", "int2[]", "int4[]"])
+        start = _copied(tenant)
         for segment in segments:
-            for row in _postings(segment):
-                copy.write_row((tenant, *row))
+            # As text by hand: numbers need no escape, and the driver's arrays take five times as long.
+            copy.write("".join(f"{start}\t{row}\n" for row in _postings(segment)))
     return segments
+
+
+def _copied(text: str) -> str:
+    """A text as COPY reads it."""
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
 def _add_segment(
@@ -136,18 +141,24 @@ def _add_segment(
     return StoredSegment(int(row[0]), group)
 
 
-def _postings(segment: StoredSegment) -> Iterator[tuple[int, int, list[int], list[int], list[int]]]:
-    terms: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+def _postings(segment: StoredSegment) -> Iterator[str]:
+    """Columns of `posting` behind the tenant, as COPY reads them."""
+    terms: dict[int, tuple[list[str], list[str], list[str]]] = {}
     for number, passage in segment.passages:
-        length = passage.length
+        name, length = str(number), str(passage.length)
         for term, frequency in passage.terms.items():
-            terms[term].append((number, min(frequency, MAX_FREQUENCY), length))
+            entry = terms.get(term)
+            if entry is None:
+                entry = terms[term] = ([], [], [])
+            entry[0].append(name)
+            entry[1].append(str(min(frequency, MAX_FREQUENCY)))
+            entry[2].append(length)
     # In the index's order: neighbours in the tree are written together.
     for term in sorted(terms):
-        entries = terms[term]
-        for start in range(0, len(entries), POSTING_BLOCK):
-            numbers, frequencies, lengths = zip(*entries[start : start + POSTING_BLOCK], strict=True)
-            yield term, segment.id, list(numbers), list(frequencies), list(lengths)
+        columns = terms[term]
+        for start in range(0, len(columns[0]), POSTING_BLOCK):
+            numbers, frequencies, lengths = (",".join(column[start : start + POSTING_BLOCK]) for column in columns)
+            yield f"{term}\t{segment.id}\t{{{numbers}}}\t{{{frequencies}}}\t{{{lengths}}}"
 
 
 def readable_passages(
