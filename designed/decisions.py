@@ -12,6 +12,9 @@ from nexus.model.names import squeezed
 from nexus.model.service import NodeKind
 from nexus.ports.entities import Action, Decision
 
+# What a decision may say of a kind; "" = the one that there is.
+KINDS = frozenset({"", *(kind.value for kind in NodeKind), "api"})
+
 
 def decide(entities: Iterable[Entity], decisions: Iterable[Decision], *, strict: bool = False) -> tuple[Entity, ...]:
     """Entities after the decisions.
@@ -30,6 +33,8 @@ def decide(entities: Iterable[Entity], decisions: Iterable[Decision], *, strict:
 
 
 def _apply(found: dict[str, Entity], decision: Decision) -> None:
+    if decision.kind not in KINDS:
+        raise BadQuestion(f"kind: {decision.kind!r} is none of {', '.join(sorted(KINDS - {''}))}")
     if decision.action is Action.ACCEPT:
         try:
             entity = _one(found, decision.name, decision.kind)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from designed.extractors.blocks import Block, Cell, Document, cells, parse
+from designed.extractors.blocks import Block, Cell, Document, cells
+from designed.extractors.blocks_markdown import parse
 
 # A row begins with the bar of its first cell and ends with a bar that nothing follows.
 _ROW = re.compile(r"^[ \t]*\|(?:[^\n]|\n(?!\n))*?\|[ \t]*$", re.MULTILINE)

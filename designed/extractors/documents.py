@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from designed.extractors.blocks import Document, parse
+from designed.extractors.blocks import Document
 from designed.extractors.blocks_adoc import parse_adoc
 from designed.extractors.blocks_html import parse_html
+from designed.extractors.blocks_markdown import parse
 from designed.extractors.blocks_page import parse_pages
 from designed.extractors.blocks_rst import parse_rst
 from nexus.model.document import SourceText

@@ -46,6 +46,8 @@ ASCIIDOC = re.compile(
 )
 # Text of pages has no marks.
 PLAIN = re.compile(r"(?P<code>(?!)(?P<inner>))|(?P<link>(?!)(?P<text>))|(?P<newline>[ \t]*\n[ \t]*)")
+# Without any of these no markup marks anything.
+_MARKED = re.compile(r"[`*_\[\]!<>\\~{\n|:#]")
 _SENTENCE_END = re.compile(r"[.!?。](?=[\"')\]]*(?:\s|$))[\"')\]]*|[。]")
 _ABBREVIATION = re.compile(r"(?:\b(?:[eE]\.g|[iI]\.e|etc|vs|cf|approx|incl|resp|No|Fig|Mr|Ms|Dr|ca)|\b[A-Z])$")
 
@@ -82,6 +84,8 @@ class Flat:
 
 def flatten(document: str, start: int, end: int, marks: re.Pattern[str] = MARKDOWN) -> Flat:
     """The stretch [start, end) of a document as plain text."""
+    if _MARKED.search(document, start, end) is None:
+        return Flat(document[start:end], (0,), (start,))
     pieces: list[str] = []
     starts: list[int] = []
     sources: list[int] = []

@@ -22,6 +22,7 @@ _TITLED = re.compile(rf"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*\s+){{1,2}}(?:{HEADS}
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _WORD = re.compile(r"[a-z]{4,}")
 _PROPER = re.compile(r"[A-Z][\w&-]*(?: [A-Z][\w&-]*){0,2}")
+_MARKS = re.compile(r"``?[a-z]|\*\*|`[A-Z]")
 _BOLD = re.compile(r"\*\*([A-Za-z][\w& -]{1,40}?)\*\*")
 _KINDS = {"db": NodeKind.DATABASE, "database": NodeKind.DATABASE, "cache": NodeKind.DATABASE, "topic": NodeKind.TOPIC, "queue": NodeKind.TOPIC, "events": NodeKind.TOPIC}
 # Of these a component is the object; others ("uses `x`", "updates `x`") take anything.
@@ -57,7 +58,7 @@ def marked_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
     """Code spans and bold words that do, or are done to, what only components do and suffer."""
     found: list[tuple[Flat, Introduced, bool]] = []
     for block in document.blocks:
-        if block.kind == "text":
+        if block.kind == "text" and _MARKS.search(document.text, block.start, block.end) is not None:
             flat = document.flat(block.start, block.end)
             spans = [*flat.code, *_bold(document, block, flat)]
             for start, end in spans:

@@ -62,7 +62,8 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
     """Each block with its context."""
     title = re.search(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", document.front, re.MULTILINE)
     base = subject_of(title[1], registry) if title is not None else None
-    path: list[tuple[int, str, tuple | None]] = []  # type: ignore[type-arg]  # (level, heading, subject)
+    path: list[tuple[int, str, tuple[RawName, str] | None]] = []  # (level, heading, subject)
+    here = _below((), base)
     for block in document.blocks:
         if block.kind == "heading":
             heading = document.flat(block.start, block.end).text
@@ -70,12 +71,15 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
                 path.pop()
             outer = next((s for _, _, s in reversed(path) if s is not None), base)
             path.append((block.level, heading, None if outer is not None and is_dependency(heading) else subject_of(heading, registry)))
+            here = _below(tuple(h for _, h, _ in path), next((s for _, _, s in reversed(path) if s is not None), base))
             continue
         lead = next((s for p in reversed(block.parents) if p is not block and (s := _lead(document, p, registry)) is not None), None)
-        subject = lead or next((s for _, _, s in reversed(path) if s is not None), base)
-        raw, key = subject if subject is not None else (None, "")
-        headings = tuple(h for _, h, _ in path)
-        yield block, Context(raw, key, "prose_en", heading_modality(headings), broker=_broker(headings))
+        yield block, replace(here, subject=lead[0], subject_key=lead[1]) if lead is not None else here
+
+
+def _below(headings: tuple[str, ...], subject: tuple[RawName, str] | None) -> Context:
+    raw, key = subject if subject is not None else (None, "")
+    return Context(raw, key, "prose_en", heading_modality(headings), broker=_broker(headings))
 
 
 def _lead(document: Document, item: Block, registry: Registry) -> tuple[RawName, str] | None:
