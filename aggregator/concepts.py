@@ -25,11 +25,16 @@ DB_SYSTEMS: Final = {
 }
 MESSAGING_SYSTEMS: Final = {"amazonsqs": "aws_sqs", "amazonsns": "aws.sns", "aws_sns": "aws.sns"}
 OPERATIONS: Final = {"publish": "send", "deliver": "process"}
+# What `concepts` adds.
+CONCEPTS: Final = (
+    "family", "method", "rpc_service", "http_method", "path", "host", "address", "peer", "peer_old", "peer_space", "database", "db_system", "db_name", "msg_system", "topic",
+    "operation", "batch", "message", "retry", "cancel", "error", "infrastructure",
+)
 _IPV4: Final = r"^\d{1,3}(\.\d{1,3}){3}$"
 
 
 def concepts(spans: pl.DataFrame, infrastructure: Infrastructure) -> pl.DataFrame:
-    """Spans (with `kind`, `name`, `status`, `status_message`, `attributes`) with the columns of the module's docstring."""
+    """Contents of spans (with `kind`, `name`, `status`, `status_message`, `attributes`) with the columns of the module's docstring in place of their attributes."""
     table = columns(spans)
     table = pl.concat([spans.select("name", "kind", "status", "status_message"), table], how="horizontal")
     # Values repeat: each group of concepts is worked out once a distinct set of values, not once a span.

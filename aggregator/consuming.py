@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from aggregator.prepare import span_key, trace_key
-from aggregator.steps import CONSUMING, Role, Rules
+from aggregator.keys import BEFORE, eight, halves, span_key, trace_key
+from aggregator.spans import tenant_keys
+from aggregator.steps import CONSUMING, Role, Rules, Steps
 from nexus.model.span import Kind
 
 PARENT, LINK, BOUNDARY = 0, 1, 2
@@ -29,31 +31,34 @@ class Consumed:
     lost: pl.DataFrame
 
 
-def resolve_links(spans: pl.DataFrame) -> pl.DataFrame:
+def resolve_links(spans: Steps) -> pl.DataFrame:
     """Every distinct usable link of a span: `row`, `target` key, `linked` row (null = not seen; a publish span first where several share the id)."""
-    some = spans.filter(pl.col("links").list.len() > 0).select("row", "tenant", "links")
-    schema = {"row": pl.UInt32, "target": pl.UInt64, "linked": pl.UInt32}
-    if not some.height:
-        return pl.DataFrame(schema=schema)
-    flat = some.explode("links", keep_nulls=False, empty_as_null=False).select("row", "tenant", pl.col("links").struct.unnest())
-    zero = {n: b"\0" * n for n in (8, 16)}
-    flat = flat.filter(
-        (pl.col("trace_id").bin.size() == 16) & (pl.col("span_id").bin.size() == 8) & (pl.col("trace_id") != zero[16]) & (pl.col("span_id") != zero[8])  # sizes of ids
-    ).select("row", "tenant", target=span_key(trace_key(), pl.col("span_id"))).unique(maintain_order=True)
-    wanted = spans.join(flat.select(key="target").unique(), on="key", how="semi")
-    best = wanted.sort(pl.col("role") != Role.PUBLISH, ~pl.col("kind").is_in([Kind.SERVER, Kind.CONSUMER]), "row").unique("key", keep="first")
+    links = spans.links.filter((pl.col("trace_id").bin.size() == 16) & (pl.col("span_id").bin.size() == 8))  # sizes of ids
+    if not links.height:
+        return pl.DataFrame(schema={"row": pl.UInt32, "target": pl.UInt64, "linked": pl.UInt32})
+    (high, low), span = halves(links["trace_id"]), eight(links["span_id"]).to_numpy()
+    row = links["row"]
+    owners = spans.said("tenant", row)
+    usable = ((high | low) != 0) & (span != 0)
+    before = spans.rows["tk"].gather(row).to_numpy() & BEFORE
+    target = span_key(trace_key(tenant_keys(owners), high, low) | before, span)
+    flat = pl.DataFrame({"row": row, "owner": spans.said("owner", row), "target": target}).filter(pl.Series(usable)).unique(maintain_order=True)
+    wanted = np.flatnonzero(np.isin(spans.array("key"), flat["target"].unique().to_numpy()))
+    best = spans.take(wanted, ("row", "key", "role", "kind", "owner"))
+    best = best.sort(pl.col("role") != Role.PUBLISH, ~pl.col("kind").is_in([Kind.SERVER, Kind.CONSUMER]), "row").unique("key", keep="first", maintain_order=True)
     # As with parents: equal keys do not join tenants.
-    return flat.join(best.select("tenant", target="key", linked="row"), on=["tenant", "target"], how="left", maintain_order="left").drop("tenant")
+    return flat.join(best.select("owner", target="key", linked="row"), on=["owner", "target"], how="left", maintain_order="left").drop("owner")
 
 
-def consuming(spans: pl.DataFrame, links: pl.DataFrame, rules: Rules) -> Consumed:
+def consuming(spans: Steps, links: pl.DataFrame, rules: Rules) -> Consumed:
     """See the module's docstring."""
-    own = spans.filter(pl.col("role").is_in(CONSUMING)).select(
-        "row", "role", "sid", "start_ns", "end_ns", "parent", "seen", "local", "crossing", "self_consume", "has_parent", "batch",
-    )
+    role = spans.array("role")
+    own = spans.where((role == Role.PROCESS) | (role == Role.POLL), (
+        "row", "role", "sid", "start_ns", "end_ns", "up", "seen", "local", "crossing", "self_consume", "has_parent", "batch",
+    )).rename({"up": "parent"})
     linked = _linked(own, spans, links, rules)
     by_parent = own.filter(pl.col("seen") & (pl.col("crossing") | pl.col("self_consume"))).select("row", producer=pl.col("parent").cast(pl.UInt32))
-    by_parent = by_parent.with_columns(publish=spans["role"].gather(by_parent["producer"]) == Role.PUBLISH)
+    by_parent = by_parent.with_columns(publish=spans.rows["role"].gather(by_parent["producer"]) == Role.PUBLISH)
     sure = pl.concat([
         by_parent.filter("publish").select("row", "producer", by=pl.lit(PARENT, pl.UInt8)),
         linked.filter(pl.col("what") == "publish").select("row", producer="linked", by=pl.lit(LINK, pl.UInt8)),
@@ -67,13 +72,12 @@ def consuming(spans: pl.DataFrame, links: pl.DataFrame, rules: Rules) -> Consume
     return Consumed(ties, handlers, _lost(own, linked, ties))
 
 
-def _linked(own: pl.DataFrame, spans: pl.DataFrame, links: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+def _linked(own: pl.DataFrame, spans: Steps, links: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Links of consuming spans with `what`: publish, foreign, poll (of the own service), ambient, unseen or far."""
     found = links.join(own.select("row", "sid", "start_ns", "end_ns"), on="row")
-    index = found["linked"]
-    far = found.with_columns(
-        x_role=spans["role"].gather(index), x_sid=spans["sid"].gather(index), x_start=spans["start_ns"].gather(index),
-        x_end=pl.max_horizontal(spans["start_ns"].gather(index), spans["end_ns"].gather(index)), end_ns=pl.max_horizontal("start_ns", "end_ns"),
+    other = spans.take(found["linked"], ("role", "sid", "start_ns", "end_ns"))
+    far = pl.concat([found, other.select(x_role="role", x_sid="sid", x_start="start_ns", x_end=pl.max_horizontal("start_ns", "end_ns"))], how="horizontal").with_columns(
+        end_ns=pl.max_horizontal("start_ns", "end_ns"),
     )
     gap = pl.max_horizontal("start_ns", "x_start") - pl.min_horizontal("end_ns", "x_end")
     same = pl.col("sid") == pl.col("x_sid")

@@ -6,7 +6,7 @@ import dataclasses
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import polars as pl
@@ -16,10 +16,12 @@ from aggregator.deliveries import delivery_counts
 from aggregator.delta import delta, unseen
 from aggregator.exchange import Exchange, Mail
 from aggregator.numbers import numbered
-from aggregator.replace import replace
+from aggregator.pending import QUIET, Pending
+from aggregator.replace import fold, recovered, roll
 from aggregator.rollup import row_keys
-from aggregator.settle import Retention, late_spans, settle, windows_of, without_settled
+from aggregator.settle import Retention, late_spans, settle, windows_of, windows_of_spans, without_settled
 from aggregator.shards import Shard
+from aggregator.spans import coded, tenant_keys, together
 from aggregator.steps import Rules
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.errors import StoreUnavailable
@@ -30,6 +32,7 @@ from nexus.store.coverage import find_ranges
 from nexus.store.pool import Database
 
 SETTLE_EVERY: Final = timedelta(minutes=1)
+FOLD_EVERY: Final = timedelta(seconds=10)
 TRIES: Final = 3
 log = structlog.get_logger("nexus.aggregator")
 
@@ -56,10 +59,11 @@ class Engine:
         self._retention = retention or Retention(link_horizon=timedelta(microseconds=rules.link_horizon_ns / 1000))
         self._max_edges, self._exchange = max_edges, Exchange(shard)
         self._shard = self._exchange.number
-        self._settled_at = self._let_go_at = clock.now()
+        self._settled_at = self._let_go_at = self._folded_at = clock.now()
         self._lock = threading.Lock()
         self._seq: int | None = None
         self._position: dict[str, int] = {}
+        self._pending = Pending()
 
     def batch(self, max_spans: int) -> Batch:
         """Roll up to about `max_spans` new spans up. StoreUnavailable: nothing happened, call again."""
@@ -92,7 +96,9 @@ class Engine:
             if self._seq is None:
                 self._recover()
             self._settled_at = now
-            assert self._seq is not None
+            self._fold(now, min(QUIET, self._retention.settle))
+            if self._seq is None:
+                return 0
             with self._database.connection() as connection:
                 stored = observed.lock_position(connection, self._shard)
                 if stored.seq != self._seq:
@@ -109,9 +115,36 @@ class Engine:
                     observed_window.forget_edges(connection)
             return count
 
+    def fold(self, *, everything: bool = False) -> int:
+        """Make coarse rows of the windows that have come to rest, from time to time; or of everything, now. How many windows."""
+        now = self._clock.now()
+        with self._lock:
+            if now - self._folded_at < FOLD_EVERY and not everything:
+                return 0
+            if self._seq is None:
+                self._recover()
+            return self._fold(now, timedelta() if everything else QUIET)
+
+    def _fold(self, now: datetime, quiet: timedelta) -> int:
+        self._folded_at = now
+        due = self._pending.due(now, quiet)
+        if not due:
+            return 0
+        seq, self._seq = self._seq, None
+        with self._database.connection() as connection:
+            stored = observed.lock_position(connection, self._shard)
+            if seq is None or stored.seq != seq:
+                return 0
+            pending = fold(connection, self._pending, due, lambda dirty: self._working.samples(dirty, []), self._shard)
+            # Other processes must not go on from what they remember.
+            observed.move_position(connection, dataclasses.replace(stored, seq=seq + 1), now, self._shard)
+        self._seq, self._pending = seq + 1, pending
+        return len(due)
+
     def _recover(self) -> None:
         with self._database.connection() as connection:
             kept = observed.lock_position(connection, self._shard)
+            self._pending = recovered(connection, self._shard)
         self._working.recover(kept.seq)
         self._seq, self._position = kept.seq, kept.position
 
@@ -162,13 +195,13 @@ class Engine:
     def _apply(self, seq: int, mail: Mail, after: dict[str, int], rejections: Sequence[LoggedRejection]) -> Batch | None:
         now = self._clock.now()
         arrived = max(mail.own.height, 1)
+        own, copies = coded(mail.own), coded(mail.copies)
         with self._database.connection() as connection:
-            own, late = late_spans(mail.own, observed.settled_windows(connection, windows_of(mail.own)))
-        spans = pl.concat([own, mail.copies]) if mail.copies.height else own
+            own, late = late_spans(own, observed.settled_windows(connection, windows_of_spans(own)))
+        spans = together([own, copies])
         related = self._working.related(spans) if spans.height else spans
         new, repeated = unseen(own, related)
-        if mail.copies.height:
-            new = pl.concat([new, unseen(mail.copies, related)[0]])
+        new = together([new, unseen(copies, related)[0]])
         change = delta(new, related, self._rules, self._exchange.foreign(new, related)) if new.height else None
         try:
             with self._database.connection() as connection:
@@ -176,15 +209,16 @@ class Engine:
                 if stored.seq != seq - 1:
                     return None
                 samples = pl.DataFrame(schema=SAMPLES)
-                windows = 0
+                windows, pending = 0, self._pending
                 if change is not None:
                     edges, rows = numbered(connection, change, self._max_edges)
                     touched = row_keys(rows).join(edges, on="edge")
                     rows = without_settled(rows, edges, observed.settled_windows(connection, windows_of(touched)))
-                    samples = rows.samples.join(edges.select("edge", "tenant"), on="edge").select(list(SAMPLES))
+                    owners = edges.select("edge", owner=pl.Series(tenant_keys(edges["tenant"])))
+                    samples = rows.samples.join(owners, on="edge").select(list(SAMPLES))
                 part = self._working.add(seq, new, samples)
                 if change is not None:
-                    replace(connection, edges, rows, lambda dirty: self._working.samples(dirty, [samples]), self._shard)
+                    pending = roll(connection, pending, edges, rows, lambda dirty: self._working.samples(dirty, [samples]), self._shard, now)
                     touched = windows_of(row_keys(rows).join(edges, on="edge"))
                     windows = touched.height
                     observed.touch_windows(connection, touched, now)
@@ -197,6 +231,7 @@ class Engine:
             self._seq = None
             raise
         self._working.accept(part)
+        self._pending = pending
         return Batch(arrived, windows, *(int(counted[name].sum()) for name in ("late", "duplicates", "rejected")))
 
 

@@ -9,6 +9,7 @@ from typing import Final
 import polars as pl
 
 from aggregator.shards import Shard
+from aggregator.spans import Spans, together
 from nexus.model.span import empty_spans
 from nexus.store import observed, observed_link
 from nexus.store.pool import Connection
@@ -53,15 +54,16 @@ class Exchange:
             [letter.id for letter in letters],
         )
 
-    def foreign(self, *spans: pl.DataFrame) -> pl.Series | None:
+    def foreign(self, *spans: Spans) -> pl.Series | None:
         """Keys of traces among `spans` whose facts are for others to keep."""
-        return self.shard.foreign(pl.concat(spans)) if self.shard else None
+        return self.shard.foreign(together(spans)) if self.shard else None
 
-    def answer(self, connection: Connection, mail: Mail, known: pl.DataFrame, new: pl.DataFrame, at: datetime) -> None:
+    def answer(self, connection: Connection, mail: Mail, known: Spans, new: Spans, at: datetime) -> None:
         """Tell others what `new` spans are to them, send on what is theirs, and note the letters as taken: in the transaction of the rows."""
         if self.shard is None:
             return
-        for parts in (mail.misplaced, self.shard.told(known, new)):
+        linked = known.links.height or new.links.height
+        for parts in (mail.misplaced, self.shard.told(known.frame(), new.frame()) if linked else {}):
             for partition, spans in parts.items():
                 observed_link.send(connection, self.number, Shard(partition, self.shard.partitions).number, spans, at)
         if mail.letters:

@@ -7,26 +7,44 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
+from aggregator.keys import encoded
 from aggregator.rollup import LATENCIES, ROW
 
 KEPT: Final = 3
+# Nanoseconds; what takes longer counts as equally slow until the last choice.
+_LONGEST: Final = (1 << 44) - 1
 # Ordinary traces are shown without the failed and the slowest ones: as many more are kept, so that merging stays exact.
 ORDINARY_KEPT: Final = 3 * KEPT
 OUTCOMES: Final = ("error", "slowest", "ordinary")
 BOUNDS: Final = ("first_ns", "last_ns", *(f"{name}_{side}" for name in LATENCIES for side in ("min", "max")))
+TRACE: Final = ("trace_hi", "trace_lo")
 EXAMPLE_SCHEMA: Final = {
-    "edge": pl.Int64, "start": pl.Int64, "outcome": pl.String, "trace_id": pl.Binary, "span_id": pl.Binary, "duration_ns": pl.Int64,
+    "edge": pl.Int64, "start": pl.Int64, "outcome": pl.String, "trace_hi": pl.UInt64, "trace_lo": pl.UInt64, "span": pl.UInt64, "duration_ns": pl.Int64,
 }
 
 
 def bounds(samples: pl.DataFrame) -> pl.DataFrame:
     """`edge`, `start` and `BOUNDS` (null where there is no latency)."""
+    if not samples.height:
+        return pl.DataFrame(schema=dict.fromkeys((*ROW, *BOUNDS), pl.Int64))
     sides = []
     for name in LATENCIES:
         sides += [pl.col(f"{name}_ns").min().alias(f"{name}_min"), pl.col(f"{name}_ns").max().alias(f"{name}_max")]
-    return samples.group_by(ROW).agg(pl.col("at_ns").min().alias("first_ns"), pl.col("at_ns").max().alias("last_ns"), *sides).select(*ROW, *BOUNDS)
+    codes, first = places(samples)
+    found = samples.select("at_ns", *[f"{name}_ns" for name in LATENCIES], place=pl.Series(codes)).group_by("place").agg(
+        pl.col("at_ns").min().alias("first_ns"), pl.col("at_ns").max().alias("last_ns"), *sides,
+    ).sort("place")
+    return pl.concat([samples[first].select(ROW), found.select(BOUNDS)], how="horizontal")
+
+
+def places(frame: pl.DataFrame) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """A small number of each row's (`edge`, `start`), and where each comes first."""
+    starts, start = encoded(frame["start"].to_numpy())
+    return encoded(frame["edge"].to_numpy().astype(np.uint64) * np.uint64(len(start)) + starts)
 
 
 def merge_bounds(parts: pl.DataFrame) -> pl.DataFrame:
@@ -38,20 +56,55 @@ def merge_bounds(parts: pl.DataFrame) -> pl.DataFrame:
 
 def examples(samples: pl.DataFrame) -> pl.DataFrame:
     """Sample traces of rows: `EXAMPLE_SCHEMA`."""
-    seen = samples.filter(pl.col("trace_id").is_not_null()).select(*ROW, "trace_id", "span_id", "duration_ns", "failed")
+    seen = samples.filter(pl.col("trace_hi").is_not_null())
+    if not seen.height:
+        return pl.DataFrame(schema=EXAMPLE_SCHEMA)
+    seen = seen.with_columns(place=pl.Series(places(seen)[0]))
+    # Trace ids of 64 bits begin with zeros.
+    smallest = seen["trace_hi" if (seen["trace_hi"] != seen["trace_hi"][0]).any() else "trace_lo"].to_numpy()
+    failed = seen["failed"].to_numpy()
     parts = [
-        seen.filter("failed").with_columns(outcome=pl.lit("error")),
-        seen.filter(pl.col("duration_ns").is_not_null()).with_columns(outcome=pl.lit("slowest")),
-        seen.filter(~pl.col("failed")).with_columns(outcome=pl.lit("ordinary")),
+        _candidates(seen, failed, smallest, KEPT).with_columns(outcome=pl.lit("error")),
+        _slowest(seen).with_columns(outcome=pl.lit("slowest")),
+        _candidates(seen, ~failed, smallest, ORDINARY_KEPT).with_columns(outcome=pl.lit("ordinary")),
     ]
     return merge_examples(pl.concat(parts).select(*EXAMPLE_SCHEMA))
 
 
+def _slowest(seen: pl.DataFrame) -> pl.DataFrame:
+    timed = seen.filter(pl.col("duration_ns").is_not_null())
+    rank = (np.maximum(_LONGEST - timed["duration_ns"].to_numpy(), 0).astype(np.uint64)) << np.uint64(20)
+    found = _candidates(timed, np.ones(timed.height, dtype=bool), rank, 4 * KEPT)
+    # Where few traces have all the slowest, look further.
+    few = found.unique(["place", *TRACE]).group_by("place").len().filter(pl.col("len") < KEPT)["place"].implode()
+    return pl.concat([found.filter(~pl.col("place").is_in(few)), timed.filter(pl.col("place").is_in(few))])
+
+
+def _candidates(seen: pl.DataFrame, wanted: npt.NDArray[np.bool_], rank: npt.NDArray[np.uint64], kept: int) -> pl.DataFrame:
+    """Of each place the wanted rows with one of the `kept` smallest values of the upper 40 bits of `rank`: few, and no fewer than what `merge_examples` keeps of them."""
+    at = np.flatnonzero(wanted)
+    # One sort of one number: the place, of which there are fewer than 2^24, then the rank as far as it fits.
+    number = (seen["place"].to_numpy()[at].astype(np.uint64) << np.uint64(40)) | (rank[at] >> np.uint64(24))
+    order = np.argsort(number)
+    number = number[order]
+    place = number >> np.uint64(40)
+    # Equal values share a rank: a trace that comes twice takes one, and ties are all kept.
+    ranks = np.cumsum(_changes(number))
+    before = np.maximum.accumulate(np.where(_changes(place), ranks, 0))
+    return seen[np.sort(at[order[ranks - before < kept]])]
+
+
+def _changes(ordered: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    fresh = np.ones(len(ordered), dtype=bool)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    return fresh
+
+
 def merge_examples(parts: pl.DataFrame) -> pl.DataFrame:
     """Sample traces of rows from those of their parts."""
-    slowest = parts.filter(pl.col("outcome") == "slowest").sort(*ROW, "duration_ns", "trace_id", "span_id", descending=[False, False, True, False, False])
-    slowest = slowest.unique([*ROW, "trace_id"], keep="first", maintain_order=True)
-    others = parts.filter(pl.col("outcome") != "slowest").sort(*ROW, "outcome", "trace_id", "span_id").unique([*ROW, "outcome", "trace_id"], keep="first", maintain_order=True)
+    slowest = parts.filter(pl.col("outcome") == "slowest").sort(*ROW, "duration_ns", *TRACE, "span", descending=[False, False, True, False, False, False])
+    slowest = slowest.unique([*ROW, *TRACE], keep="first", maintain_order=True)
+    others = parts.filter(pl.col("outcome") != "slowest").sort(*ROW, "outcome", *TRACE, "span").unique([*ROW, "outcome", *TRACE], keep="first", maintain_order=True)
     rank = pl.int_range(pl.len())
     kept = others.filter(rank.over(*ROW, "outcome") < pl.when(pl.col("outcome") == "ordinary").then(ORDINARY_KEPT).otherwise(KEPT))
     return pl.concat([slowest.filter(rank.over(*ROW) < KEPT), kept]).select(*EXAMPLE_SCHEMA)
@@ -59,7 +112,7 @@ def merge_examples(parts: pl.DataFrame) -> pl.DataFrame:
 
 def shown(kept: pl.DataFrame) -> pl.DataFrame:
     """What readers get: at most three an outcome; ordinary ones are neither failed nor among the slowest."""
-    special = kept.filter(pl.col("outcome") != "ordinary").select(*ROW, "trace_id").unique()
-    ordinary = kept.filter(pl.col("outcome") == "ordinary").join(special, on=[*ROW, "trace_id"], how="anti").sort(*ROW, "trace_id")
+    special = kept.filter(pl.col("outcome") != "ordinary").select(*ROW, *TRACE).unique()
+    ordinary = kept.filter(pl.col("outcome") == "ordinary").join(special, on=[*ROW, *TRACE], how="anti").sort(*ROW, *TRACE)
     ordinary = ordinary.filter(pl.int_range(pl.len()).over(*ROW) < KEPT)
     return pl.concat([kept.filter(pl.col("outcome") != "ordinary"), ordinary])

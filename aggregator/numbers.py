@@ -6,7 +6,7 @@ import polars as pl
 
 from aggregator.bounds import folded
 from aggregator.delta import EDGE_COLUMNS, Delta, edge_rid
-from aggregator.rollup import EDGE, Rows, add_bags, add_totals
+from aggregator.rollup import EDGE, Rows, add_bags, add_sketches, add_totals
 from nexus.store import observed, observed_window
 from nexus.store.pool import Connection
 
@@ -26,14 +26,15 @@ def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.
         known = pl.concat([known, observed.add_edges(connection, new.select(EDGE_COLUMNS).unique())])
         wanted = pl.concat([wanted.join(new.select("edge"), on="edge", how="anti"), new.select(wanted.columns)])
     edges = wanted.join(known.unique(), on=["tenant", "rid"])
-    numbers = edges.select(local="edge", edge="id")
+    # Edges of a delta are numbered from 0.
+    numbers = edges.sort("edge")["id"]
 
     def renumber(frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.rename({"edge": "local"}).join(numbers, on="local").drop("local").select(frame.columns)
+        return frame.with_columns(edge=numbers.gather(frame["edge"]))
 
     rows = change.rows
     # Several edges may have become one overflow edge.
-    summed = Rows(add_totals(renumber(rows.totals)), add_bags(renumber(rows.bags)), renumber(rows.samples))
+    summed = Rows(add_totals(renumber(rows.totals)), add_bags(renumber(rows.bags)), add_sketches(renumber(rows.sketches)), renumber(rows.samples))
     return edges.select("tenant", "relation", edge="id").unique(), summed
 
 

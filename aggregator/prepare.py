@@ -1,51 +1,38 @@
 """Received spans -> distinct spans, with services and resolved parents. Pure.
 
-`prepare` takes a frame of `SPAN_SCHEMA` (any tenants: nothing is ever joined across them) and returns a `Prepared`:
+`prepare` takes `Spans` (any tenants: nothing is ever joined across them) and returns a `Prepared`:
 
-- `spans`: one row a distinct span, `row` = its number (u32, from 0), `tk` = 64-bit key of its trace, `key` = of
-  (trace, span id), `sid` = service number, `kind`, `status` normalised, `end_ns` null where not stated, `parent` = row of the
-  parent or null, `given` = a parent id came, `has_parent` = one that can be used, `bad_parent`, `shared` = a SERVER that shares its id
-  with a CLIENT, `conflicts` = distinct contents beyond the one kept.
-- `services`: `sid` -> `tenant`, `name` (as in api.md), `env`.
+- `rows`: one row a distinct span in the order of its identity, its place is its number: the columns of `aggregator.spans.ROWS` and `kind`, `sid` (service number),
+  `up` = row of the parent or -1, `given` = a parent id came, `has_parent` = one that can be used, `bad_parent`, `shared` = a SERVER that
+  shares its id with a CLIENT, `conflicts` = distinct contents beyond the one kept.
+- `contents`: with `sid`, `label`, `env` of the service as in api.md, and `owner` (tenant number).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from aggregator.bounds import MAX_NAME, shortened
+from aggregator.keys import span_key
+from aggregator.spans import Spans, canonical
 from nexus.model.service import UNNAMED
 from nexus.model.span import Kind
 
-# Independent mixes for traces and spans; equal on every machine, since rows must not depend on the process.
-_TRACE_SEED: Final = 1469598103
-_SPAN_SEED: Final = 1099511628
-_TENANT_SEED: Final = 7919
-_ZERO: Final = b"\0" * 8
-NAMES: Final = ("name", "service_name", "service_namespace", "environment", "service_version", "instance")
 SERVING: Final = (Kind.SERVER, Kind.CONSUMER)
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """See the module's docstring."""
 
-    spans: pl.DataFrame
-    services: pl.DataFrame
-
-
-def trace_key(column: str = "trace_id") -> pl.Expr:
-    """64-bit key of a trace of the tenant beside it."""
-    return pl.col(column).hash(_TRACE_SEED).xor(pl.col("tenant").hash(_TENANT_SEED))
-
-
-def span_key(trace: pl.Expr, span: pl.Expr) -> pl.Expr:
-    """64-bit key of a span id inside a trace; `trace` is a `trace_key`."""
-    return trace.xor(span.hash(_SPAN_SEED))
+    rows: pl.DataFrame
+    contents: pl.DataFrame
+    links: pl.DataFrame
 
 
 def service_names() -> tuple[pl.Expr, pl.Expr]:
@@ -58,109 +45,124 @@ def service_names() -> tuple[pl.Expr, pl.Expr]:
     return name, env
 
 
+def counted_services(spans: Spans, at: npt.NDArray[Any], name: str) -> pl.DataFrame:
+    """How many of the spans `at` are of each `tenant`, `service`, `environment`."""
+    service, env = service_names()
+    said = spans.contents.select(pl.all().gather(spans.rows["content"].gather(pl.Series(at, dtype=pl.UInt32))))
+    return said.group_by("tenant", service=service, environment=env).agg(pl.len().cast(pl.Int64).alias(name))
+
+
 def _blank_to_null(name: str) -> pl.Expr:
     return pl.when(pl.col(name).str.strip_chars() != "").then(pl.col(name))
 
 
-def prepare(received: pl.DataFrame) -> Prepared:
+def prepare(received: Spans) -> Prepared:
     """Distinct spans of deliveries, whatever their order."""
-    spans, services = _with_services(shortened(received, NAMES, MAX_NAME))
-    spans = spans.with_columns(
-        kind=pl.when(pl.col("kind") > Kind.CONSUMER).then(0).otherwise(pl.col("kind")).cast(pl.UInt8),
-        status=pl.when(pl.col("status") > 2).then(0).otherwise(pl.col("status")).cast(pl.UInt8),  # Status.StatusCode
-        tk=trace_key(),
-    ).with_columns(key=span_key(pl.col("tk"), pl.col("span_id")))
-    spans = _distinct(spans)
+    contents = _with_services(received.contents)
+    content = received.rows["content"].to_numpy()
+    kind, sid = contents["kind"].to_numpy()[content], contents["sid"].to_numpy()[content]
     # Nothing may depend on arrival: rows are numbered by identity.
-    spans = spans.sort("key", "kind", "sid").with_row_index("row")
-    return Prepared(_parents(spans), services)
-
-
-def _with_services(received: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    # Spans of one resource come in runs: names are made once a run, not once a span.
-    fields = ["tenant", "service_name", "service_namespace", "environment"]
-    run = received.select(run=pl.struct(fields).rle_id())["run"]
-    starts = received.with_columns(run=run).group_by("run").agg(pl.col(fields).first())
-    name, env = service_names()
-    starts = starts.select("run", "tenant", name=name, env=env)
-    services = starts.select("tenant", "name", "env").unique().sort("tenant", "name", "env").with_row_index("sid")
-    runs = starts.join(services, on=["tenant", "name", "env"]).select("run", "sid").sort("run")
-    return received.with_columns(sid=runs["sid"].gather(run), service_namespace=_blank_to_null("service_namespace"), environment=_blank_to_null("environment")), services
-
-
-def _distinct(spans: pl.DataFrame) -> pl.DataFrame:
-    identity = ["key", "kind", "sid"]
-    repeated = spans.select(pl.struct(identity).is_duplicated()).to_series()
-    single = spans.with_columns(conflicts=pl.lit(0, pl.Int64))
-    if not repeated.any():
-        return single
-    content = contents(spans.filter(repeated)).unique([*identity, "canonical"], keep="any")
-    content = content.with_columns(conflicts=pl.len().over(identity).cast(pl.Int64) - 1)
-    kept = content.sort(["end_ns", "attribute_count", "canonical"], descending=[True, True, False], nulls_last=True).unique(identity, keep="first", maintain_order=True)
-    return pl.concat([single.filter(~repeated), kept.drop("canonical")])
-
-
-def contents(spans: pl.DataFrame) -> pl.DataFrame:
-    """With `canonical`: one text a content (kind included). Attribute order is no content."""
-    attributes = pl.col("attributes").list.eval(pl.element().struct.json_encode()).list.sort().list.join(",").fill_null("")
-    links = pl.col("links").list.eval(pl.element().struct.field("trace_id").bin.encode("hex") + pl.element().struct.field("span_id").bin.encode("hex"))
-    texts = ["environment", "instance", "name", "service_name", "service_namespace", "service_version", "status_message", "trace_state"]
-    numbers = ["kind", "end_ns", "flags", "start_ns", "status", "attribute_count", "source_probability"]
-    return spans.with_columns(
-        canonical=pl.concat_str(
-            attributes, links.list.join(",").fill_null(""), pl.col("name").fill_null(""), pl.col("parent_id").bin.encode("hex").fill_null(""),
-            pl.struct(texts).struct.json_encode(), pl.struct(numbers).struct.json_encode(), separator="\x1f",
-        )
-    )
-
-
-def _parents(spans: pl.DataFrame) -> pl.DataFrame:
-    size = pl.col("parent_id").bin.size().fill_null(0)
-    given = (size > 0) & ~((size == 8) & (pl.col("parent_id") == _ZERO))  # a span id has eight bytes
-    spans = spans.with_columns(given=given.fill_null(value=False), usable=(given & (size == 8) & (pl.col("parent_id") != pl.col("span_id"))).fill_null(value=False))
-    spans = spans.with_columns(parent_key=pl.when("usable").then(span_key(pl.col("tk"), pl.col("parent_id"))))
-    several = spans.select(pl.col("key").is_duplicated()).to_series()
-    shared = _shared(spans.filter(several)) if several.any() else pl.DataFrame(schema={"row": pl.UInt32, "client": pl.UInt32})
-    single = spans.filter(~several).select(parent_key="key", parent="row")
-    spans = spans.join(single, on="parent_key", how="left")
-    if several.any():
-        spans = _choose(spans, spans.filter(several))
-    if shared.height:
-        spans = spans.join(shared, on="row", how="left").with_columns(parent=pl.coalesce("client", "parent"), shared=pl.col("client").is_not_null()).drop("client")
+    order, conflicts = _distinct(received, received.rows["key"].to_numpy(), kind, sid)
+    rows = received.rows[order].with_columns(kind=pl.Series(kind[order]), sid=pl.Series(sid[order]), conflicts=pl.Series(conflicts))
+    links = received.links
+    if links.height:
+        links = links.join(pl.DataFrame({"at": order}).with_row_index("row"), on="at", maintain_order="left").select("row", "trace_id", "span_id")
     else:
-        spans = spans.with_columns(shared=pl.lit(value=False))
-    spans = spans.sort("row")
+        links = links.rename({"at": "row"})
+    return Prepared(_parents(rows, contents), contents, links)
+
+
+def _with_services(contents: pl.DataFrame) -> pl.DataFrame:
+    name, env = service_names()
+    contents = contents.with_columns(label=name, env=env, service_namespace=_blank_to_null("service_namespace"), environment=_blank_to_null("environment"))
+    services = contents.select("tenant", "label", "env").unique().sort("tenant", "label", "env").with_row_index("sid")
+    services = services.with_columns(owner=pl.col("tenant").rank("dense").cast(pl.UInt32))
+    return contents.join(services, on=["tenant", "label", "env"], how="left", maintain_order="left")
+
+
+def _distinct(received: Spans, key: npt.NDArray[np.uint64], kind: npt.NDArray[Any], sid: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """Rows of the spans that are kept, in the order of (key, kind, service), and `conflicts` of each."""
+    order = np.argsort(key).astype(np.uint32)
+    several = _runs(key[order])
+    if not several.any():
+        return order, np.zeros(len(order), dtype=np.int64)
+    single, rest = order[~several], order[several]
+    identity = ["key", "kind", "sid"]
+    found = pl.DataFrame({"at": rest, "key": key[rest], "kind": kind[rest], "sid": sid[rest]}).sort(*identity, "at").with_columns(conflicts=pl.lit(0, pl.Int64))
+    again = found.select(pl.struct(identity).is_duplicated()).to_series()
+    if again.any():
+        some = found.filter(again).drop("conflicts")
+        some = some.join(canonical(received, some["at"].to_numpy()), on="at", how="left", maintain_order="left").unique([*identity, "canonical"], keep="any")
+        some = some.with_columns(conflicts=pl.len().over(identity).cast(pl.Int64) - 1)
+        kept = some.sort("end_ns", "attribute_count", "canonical", descending=[True, True, False], nulls_last=True).unique(identity, keep="first", maintain_order=True)
+        found = pl.concat([found.filter(~again), kept.select(found.columns)]).sort(identity)
+    rows = np.concatenate([single, found["at"].to_numpy()])
+    counts = np.concatenate([np.zeros(len(single), dtype=np.int64), found["conflicts"].to_numpy()])
+    place = np.argsort(key[rows], kind="stable")
+    return rows[place], counts[place]
+
+
+def _runs(ordered: npt.NDArray[np.uint64]) -> Flags:
+    """Which of ordered keys come more than once."""
+    same = ordered[1:] == ordered[:-1]
+    several = np.zeros(len(ordered), dtype=bool)
+    several[1:] |= same
+    several[:-1] |= same
+    return several
+
+
+def _parents(rows: pl.DataFrame, contents: pl.DataFrame) -> pl.DataFrame:
+    key, kind, sid = rows["key"], rows["kind"], rows["sid"]
+    numbers = rows["parent"].fill_null(0).to_numpy()
+    odd = contents["odd_parent"].is_not_null().gather(rows["content"]).to_numpy()
+    usable = (numbers != 0) & (numbers != rows["span"].to_numpy())  # zeros are no parent
+    given = (numbers != 0) | odd
+    wanted = pl.Series(span_key(rows["tk"].to_numpy(), numbers))
+    several = _runs(key.to_numpy())
+    up = np.full(rows.height, -1, dtype=np.int64)
+    single = pl.DataFrame({"wanted": key, "row": np.arange(rows.height)})
+    at = np.flatnonzero(usable)
+    found = pl.DataFrame({"wanted": wanted.gather(at)}).join(single.filter(~pl.Series(several)) if several.any() else single, on="wanted", how="left", maintain_order="left")
+    up[at] = found["row"].fill_null(-1).to_numpy()
+    shared = np.zeros(rows.height, dtype=bool)
+    if several.any():
+        options = pl.DataFrame({"option": np.flatnonzero(several)}).with_columns(
+            key=key.filter(pl.Series(several)), option_sid=sid.filter(pl.Series(several)), option_kind=kind.filter(pl.Series(several)),
+        )
+        chosen = _choose(pl.DataFrame({"row": at, "key": wanted.gather(at), "kind": kind.gather(at), "sid": sid.gather(at)}), options)
+        up[chosen["row"].to_numpy()] = chosen["option"].to_numpy()
+        tied = _shared(options)
+        up[tied["row"].to_numpy()] = tied["client"].to_numpy()
+        shared[tied["row"].to_numpy()] = True
     # Keys are hashes: whoever makes two of them equal must not reach into another tenant.
-    spans = spans.with_columns(parent=pl.when(spans["tenant"].gather(spans["parent"]) == pl.col("tenant")).then("parent"))
-    on_cycle = cycles(spans["parent"], spans["start_ns"])
-    spans = spans.with_columns(
-        bad_parent=pl.Series(on_cycle) | (pl.col("given") & ~pl.col("usable")), parent=pl.when(~pl.Series(on_cycle)).then("parent"),
-        has_parent=(pl.col("usable") | pl.col("shared")) & ~pl.Series(on_cycle),
+    owner = contents["owner"].to_numpy()[rows["content"].to_numpy()]
+    up[owner[up] != owner] = -1
+    on_cycle = cycles(up, rows["start_ns"].to_numpy())
+    up[on_cycle] = -1
+    return rows.with_columns(
+        up=pl.Series(up), given=pl.Series(given), shared=pl.Series(shared), bad_parent=pl.Series(on_cycle | (given & ~usable)),
+        has_parent=pl.Series((usable | shared) & ~on_cycle),
     )
-    return spans.drop("usable", "parent_key", "parent_id")
 
 
 def _shared(several: pl.DataFrame) -> pl.DataFrame:
     """SERVER spans whose id a CLIENT of the trace also has -> that CLIENT (of another service first)."""
-    servers = several.filter(pl.col("kind") == Kind.SERVER).select("row", "key", "sid")
-    clients = several.filter(pl.col("kind") == Kind.CLIENT).select("key", client="row", client_sid="sid")
+    servers = several.filter(pl.col("option_kind") == Kind.SERVER).select("key", row="option", sid="option_sid")
+    clients = several.filter(pl.col("option_kind") == Kind.CLIENT).select("key", client="option", client_sid="option_sid")
     pairs = servers.join(clients, on="key").sort("row", pl.col("client_sid") == pl.col("sid"), "client_sid", "client")
     return pairs.unique("row", keep="first", maintain_order=True).select("row", "client")
 
 
-def _choose(spans: pl.DataFrame, several: pl.DataFrame) -> pl.DataFrame:
+def _choose(children: pl.DataFrame, several: pl.DataFrame) -> pl.DataFrame:
     """Where several spans carry the parent id: for SERVER and CONSUMER the serving one, for others their own service's, else the serving one."""
-    options = several.select(parent_key="key", option="row", option_sid="sid", serving=pl.col("kind").is_in(SERVING), option_kind="kind")
-    pairs = spans.select("row", "parent_key", "kind", "sid").join(options, on="parent_key").filter(pl.col("row") != pl.col("option"))
+    pairs = children.join(several, on="key").filter(pl.col("row") != pl.col("option"))
     own = (pl.col("option_sid") == pl.col("sid")) & ~pl.col("kind").is_in(SERVING)
-    best = pairs.sort("row", ~own, ~pl.col("serving"), -pl.col("option_kind").cast(pl.Int8), "option_sid", "option").unique("row", keep="first")
-    return spans.join(best.select("row", chosen="option"), on="row", how="left").with_columns(parent=pl.coalesce("parent", "chosen")).drop("chosen")
+    serving = pl.col("option_kind").is_in(SERVING)
+    return pairs.sort("row", ~own, ~serving, -pl.col("option_kind").cast(pl.Int8), "option_sid", "option").unique("row", keep="first", maintain_order=True).select("row", "option")
 
 
-def cycles(parent: pl.Series, start_ns: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def cycles(up: npt.NDArray[np.int64], start: npt.NDArray[np.int64]) -> Flags:
     """Which rows lie on a cycle of parents. Only traces with a child that does not start after its parent can hold one."""
-    up = parent.cast(pl.Int64).fill_null(-1).to_numpy()
-    start = start_ns.to_numpy()
     on = np.zeros(len(up), dtype=bool)
     suspect = (up >= 0) & (start <= start[up])
     if not suspect.any():
@@ -186,7 +188,7 @@ def cycles(parent: pl.Series, start_ns: pl.Series) -> np.ndarray[tuple[int], np.
     return on
 
 
-def ancestors(up: np.ndarray, stop: np.ndarray) -> np.ndarray:
+def ancestors(up: npt.NDArray[np.int64], stop: Flags) -> npt.NDArray[np.int64]:
     """For each row the nearest row at or above it where `stop`, else the topmost one. `up` is -1 at the top and free of cycles."""
     at = np.where(stop | (up < 0), np.arange(len(up)), up)
     while True:

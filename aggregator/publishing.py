@@ -12,16 +12,16 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from aggregator.steps import Role
+from aggregator.steps import Role, Steps
 from nexus.model.span import Kind
 
 MAX_LAYERS: Final = 8
 
 
-def publishing(spans: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
+def publishing(spans: Steps, links: pl.DataFrame) -> pl.DataFrame:
     """See the module's docstring. `links`: `row` -> `linked` row, of every span that links to a span that was seen."""
-    own = spans.filter(pl.col("role") == Role.PUBLISH).select(
-        "row", "sid", "kind", "parent", "local", "start_ns", "key", system="msg_system", destination="topic", create=(pl.col("operation") == "create").fill_null(value=False),
+    own = spans.where(spans.array("role") == Role.PUBLISH, ("row", "sid", "kind", "up", "local", "start_ns", "key", "msg_system", "topic", "operation", "batch")).select(
+        "row", "sid", "kind", "local", "start_ns", "key", parent="up", system="msg_system", destination="topic", create=(pl.col("operation") == "create").fill_null(value=False),
         count=pl.when(pl.col("operation") == "create").then(1).otherwise(pl.col("batch").clip(0).fill_null(1)).cast(pl.Int64),
     )
     carried = _carried(own, links)

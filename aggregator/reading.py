@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -10,16 +11,17 @@ from typing import Any, Final
 import polars as pl
 
 from aggregator import codec
-from aggregator.extremes import merge_bounds, merge_examples
-from aggregator.merge import hours_of_shards
+from aggregator.extremes import TRACE
+from aggregator.merge import ERA, GRAINS, by_day, hours_of_shards
+from aggregator.parts import Parts, added, no_parts, together
 from aggregator.ranges import Segment, segments
-from aggregator.rollup import ROW, add_bags, add_totals
+from aggregator.rollup import INSTANCE, add_bags
 from aggregator.services import service_view
 from aggregator.summary import summaries
 from aggregator.view import Links, edge_view
 from nexus.model.edge import EdgeDay, ObservedEdge
 from nexus.model.service import Coverage, Node, ServiceDay
-from nexus.model.window import TimeRange
+from nexus.model.window import HOUR_NS, TimeRange
 from nexus.ports.observed import EdgeFilter
 from nexus.store import observed, observed_read
 from nexus.store.observed_read import EdgeQuery, EdgeRow
@@ -46,27 +48,27 @@ class ObservedStore:
         )
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, query)
-            rows = _rows(connection, wanted.tenant, known, spans)
-        return [edge_view(edge, row, self.links) for edge, row in _summed(known, rows)]
+            parts = read(connection, wanted.tenant, known, spans)
+        return [edge_view(edge, row, self.links) for edge, row in _summed(known, parts)]
 
     def edge(self, tenant: str, rid: str, window: TimeRange) -> ObservedEdge | None:
         """See `ObservedReader.edge`."""
         spans = segments(window)
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), rid=rid))
-            rows = _rows(connection, tenant, known, spans)
-        return next((edge_view(edge, row, self.links) for edge, row in _summed(known, rows)), None)
+            parts = read(connection, tenant, known, spans)
+        return next((edge_view(edge, row, self.links) for edge, row in _summed(known, parts)), None)
 
     def series(self, tenant: str, rid: str, window: TimeRange, step: str) -> list[dict[str, Any]]:
         """See `ObservedReader.series`: `[{"start", "edge": ObservedEdge}]`, in order."""
         span = [Segment(STEPS[step], *_bounds(window))]
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), rid=rid))
-            rows = _rows(connection, tenant, known, span)
+            parts = read(connection, tenant, known, span)
         by_id = {edge.id: edge for edge in known}
         return [
             {"start": datetime.fromtimestamp(row["start"] // SECOND_NS, UTC), "edge": edge_view(by_id[row["edge"]], row, self.links)}
-            for row in summaries(*decoded(rows))
+            for row in summaries(added(parts))
         ]
 
     def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
@@ -74,9 +76,9 @@ class ObservedStore:
         spans = segments(window)
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment))
-            rows = _rows(connection, tenant, known, spans)
+            parts = read(connection, tenant, known, spans)
             delivered = observed.deliveries(connection, tenant)
-        bags = add_bags(codec.decode(rows)[1].with_columns(start=pl.lit(0, pl.Int64)))
+        bags = add_bags(parts.bags.with_columns(start=pl.lit(0, pl.Int64)))
         return service_view(known, bags, delivered)
 
     def coverage(self, tenant: str, window: TimeRange) -> Coverage:
@@ -95,30 +97,29 @@ class ObservedStore:
 
     def edge_day_frame(self, tenant: str, environment: str | None, start: date, end: date) -> pl.DataFrame:
         """`edge_days` as a frame, a column for each field of EdgeDay: for the diff, which folds millions of them."""
-        known, rows = self._days(tenant, environment, start, end, service=False)
-        names = pl.DataFrame({"edge": [edge.id for edge in known], "rid": [edge.rid for edge in known]}, schema={"edge": rows.schema["edge"], "rid": pl.String})
-        totals, bags, _, examples = decoded(rows)
-        hours = bags.filter(pl.col("kind") == "instance").group_by("edge", "start").agg(instance_hours=pl.len())
-        traces = examples.group_by("edge", "start").agg(traces=pl.col("trace_id").n_unique())
-        lines = totals.join(hours, on=["edge", "start"], how="left").join(traces, on=["edge", "start"], how="left").join(names, on="edge", how="inner")
+        known, parts = self._days(tenant, environment, start, end, service=False)
+        names = pl.DataFrame({"edge": [edge.id for edge in known], "rid": [edge.rid for edge in known]}, schema={"edge": pl.Int64, "rid": pl.String})
+        hours = parts.bags.filter(pl.col("kind") == "instance").group_by("edge", "start").agg(instance_hours=pl.len())
+        traces = parts.examples.group_by("edge", "start").agg(traces=pl.struct(TRACE).n_unique())
+        lines = parts.totals.join(hours, on=["edge", "start"], how="left").join(traces, on=["edge", "start"], how="left").join(names, on="edge", how="inner")
         count = [pl.col(name).fill_null(0).cast(pl.Int64) for name in ("calls", "messages", "errors", "traces", "instance_hours")]
         return lines.sort("edge", "start").select("rid", pl.from_epoch("start", "ns").cast(pl.Date).alias("day"), *count)
 
     def service_days(self, tenant: str, environment: str | None, start: date, end: date) -> list[ServiceDay]:
         """See `ObservedHistory.service_days`."""
-        known, rows = self._days(tenant, environment, start, end, service=True)
+        known, parts = self._days(tenant, environment, start, end, service=True)
         by_id = {edge.id: edge for edge in known}
-        bags = decoded(rows)[1]
+        bags = parts.bags
         days: dict[tuple[int, int], dict[str, dict[str, tuple[int, int]]]] = {}
         for edge, at, kind, item, n, m in bags.sort("edge", "start", "kind", "item").iter_rows():
             days.setdefault((edge, at), {}).setdefault(kind, {})[item] = (n, m)
         return [_service_day(by_id[edge], _day(at), found) for (edge, at), found in sorted(days.items())]
 
-    def _days(self, tenant: str, environment: str | None, start: date, end: date, *, service: bool) -> tuple[list[EdgeRow], pl.DataFrame]:
+    def _days(self, tenant: str, environment: str | None, start: date, end: date, *, service: bool) -> tuple[list[EdgeRow], Parts]:
         span = [Segment(observed.DAY, _seconds(start), _seconds(end))]
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), service=service, environment=environment))
-            return known, _rows(connection, tenant, known, span)
+            return known, added(read(connection, tenant, known, span))
 
 
 def _service_day(edge: EdgeRow, day: date, found: dict[str, dict[str, tuple[int, int]]]) -> ServiceDay:
@@ -132,28 +133,38 @@ def _service_day(edge: EdgeRow, day: date, found: dict[str, dict[str, tuple[int,
     )
 
 
-def _rows(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[Segment]) -> pl.DataFrame:
-    parts = [observed_read.rows_between(connection, tenant, span.grain, [edge.id for edge in known], span.start, span.end) for span in spans]
-    return pl.concat(parts).with_columns(start=pl.col("start") * SECOND_NS)
+def read(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[Segment]) -> Parts:
+    """Parts of the rows of edges in `spans`, not added up: folded rows, those of each shard, and what is pending at the grain of its span."""
+    edges, out = [edge.id for edge in known], []
+    for span in spans:
+        rows = observed_read.rows_between(connection, tenant, span.grain, edges, span.start, span.end).with_columns(start=pl.col("start") * SECOND_NS)
+        folded, pending = (codec.decode(rows.filter(pl.col("grain") != grain)) for grain in (observed.PENDING, span.grain))
+        if pending.totals.height:
+            if span.grain == ERA:
+                hours = _hours_pending(connection, tenant, pending.bags)
+                pending = dataclasses.replace(pending, bags=pl.concat([by_day(pending.bags), hours]))
+            pending = pending.at(pl.col("start") - pl.col("start") % GRAINS[span.grain])
+            # A minute may belong to an hour or day that begins before the range.
+            pending = Parts(*(part.filter(pl.col("start") >= span.start * SECOND_NS) for part in pending.all()))
+        out += [folded, pending]
+    parts = together(out) if out else no_parts()
+    return dataclasses.replace(parts, bags=hours_of_shards(parts.bags))
 
 
-def _parts(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    totals, bags, bound, example = codec.decode(rows)
-    return totals, hours_of_shards(bags), bound, example
+def _hours_pending(connection: Connection, tenant: str, bags: pl.DataFrame) -> pl.DataFrame:
+    """Instance hours of pending rows that the eras do not count yet: those that are in no hour row."""
+    lines = bags.filter(pl.col("kind") == INSTANCE)
+    hour = pl.col("start") // HOUR_NS * HOUR_NS // SECOND_NS
+    first, last = lines.select(hour.min().alias("first"), hour.max().alias("last")).row(0) if lines.height else (0, -1)
+    rows = observed_read.rows_of_grain(connection, tenant, observed.HOUR, lines["edge"].unique().to_list(), first, last + 1)
+    counted = codec.decode(rows).bags.filter(pl.col("kind") == INSTANCE)
+    fresh = lines.join(counted, on=["edge", "item"], how="anti").unique(["edge", "item"])
+    return fresh.with_columns(kind=pl.lit("hours"), item=pl.lit("all"), n=pl.lit(1, pl.Int64), m=pl.lit(0, pl.Int64))
 
 
-def decoded(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Totals, bags, bounds and examples, with the shards of a row added up."""
-    totals, bags, bound, example = parts = _parts(rows)
-    if rows.select(ROW).is_unique().all():
-        return parts
-    return add_totals(totals), add_bags(bags), merge_bounds(bound), merge_examples(example)
-
-
-def _summed(known: list[EdgeRow], rows: pl.DataFrame) -> list[tuple[EdgeRow, dict[str, Any]]]:
+def _summed(known: list[EdgeRow], parts: Parts) -> list[tuple[EdgeRow, dict[str, Any]]]:
     """Rows of each edge added up, in the order of `known`."""
-    totals, bags, bound, example = (part.with_columns(start=pl.lit(0, pl.Int64)) for part in _parts(rows))
-    found = {row["edge"]: row for row in summaries(add_totals(totals), add_bags(bags), merge_bounds(bound), merge_examples(example))}
+    found = {row["edge"]: row for row in summaries(added(parts.at(pl.lit(0, pl.Int64))))}
     return [(edge, found[edge.id]) for edge in known if edge.id in found]
 
 

@@ -1,11 +1,12 @@
 """Facts -> rows of one edge or service and one window, in a form that adds up, and can be taken back. Pure.
 
-A row is two things:
+A row is three things:
 
 - `totals`: one line a row: the counts, and sums of latencies;
-- `bags`: lines of `kind`, `item`, `n`, `m`: how often each text, probability or latency bucket counts.
+- `bags`: lines of `kind`, `item`, `n`, `m`: how often each text or probability counts;
+- `sketches`: lines of `mark`, `n`: how often each latency bucket counts (`aggregator.sketch.mark`).
 
-Both are sums over facts: rolled-up parts add up to the roll-up of the whole, in any order and grouping. What is no sum (first and last
+All are sums over facts: rolled-up parts add up to the roll-up of the whole, in any order and grouping. What is no sum (first and last
 seen, smallest and largest latency, sample traces) is in `samples`, of which a row keeps the extremes.
 
 A row is known by `edge` (a number that the caller gives to `EDGE` columns) and `start` (ns, start of its window).
@@ -16,10 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from aggregator.facts import BAGS, COUNTS
-from aggregator.sketch import bucket
+from aggregator.facts import BAGS, COUNTS, Facts
+from aggregator.keys import encoded
+from aggregator.sketch import mark
 from nexus.model.window import HOUR_NS, MINUTE_NS
 
 EDGE: Final = ("tenant", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
@@ -35,44 +39,85 @@ PROBABILITY: Final = "p"
 SEPARATOR: Final = "\x1f"
 
 
+_HIGH: Final = np.uint64(32)
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows in parts; every frame has `edge` and `start`."""
+    """Rows in parts; every frame has `edge` and `start`. Samples (`SAMPLE_SCHEMA`) have `sign`."""
 
     totals: pl.DataFrame
     bags: pl.DataFrame
+    sketches: pl.DataFrame
     samples: pl.DataFrame
 
 
 BAG_SCHEMA: Final[dict[str, Any]] = {"edge": pl.Int64, "start": pl.Int64, "kind": pl.String, "item": pl.String, "n": pl.Int64, "m": pl.Int64}
+SKETCH_SCHEMA: Final[dict[str, Any]] = {"edge": pl.Int64, "start": pl.Int64, "mark": pl.UInt16, "n": pl.Int64}
 SAMPLE_SCHEMA: Final[dict[str, Any]] = {
-    "edge": pl.Int64, "start": pl.Int64, "at_ns": pl.Int64, "client_ns": pl.Int64, "server_ns": pl.Int64, "queue_ns": pl.Int64, "trace_id": pl.Binary, "span_id": pl.Binary,
-    "duration_ns": pl.Int64, "failed": pl.Boolean,
+    "edge": pl.Int64, "start": pl.Int64, "at_ns": pl.Int64, "client_ns": pl.Int64, "server_ns": pl.Int64, "queue_ns": pl.Int64, "trace_hi": pl.UInt64, "trace_lo": pl.UInt64,
+    "span": pl.UInt64, "duration_ns": pl.Int64, "failed": pl.Boolean,
 }
 
 
-def rollup(facts: pl.DataFrame) -> Rows:
-    """Rows by minute of facts that have `edge`, and `sign` (1, or -1 for facts taken back)."""
-    facts = facts.with_columns(start=pl.col("at_ns") - pl.col("at_ns") % MINUTE_NS)
-    sign = pl.col("sign").cast(pl.Int64)
-    totals = facts.group_by(ROW).agg(
-        sign.sum().alias("facts"),
-        *[(pl.col(name).cast(pl.Int64) * sign).sum() for name in COUNTS],
-        *[(pl.col(f"{name}_ns") * sign).sum().alias(f"{name}_sum") for name in LATENCIES],
+def rollup(facts: Facts) -> Rows:
+    """Rows by minute of facts whose classes have `edge`; their single facts have `sign` (1, or -1 for facts taken back), `trace_hi`, `trace_lo` and `span` of the example."""
+    single = facts.single
+    cells, cell = cells_of(single)
+    cells = pl.concat([cells, facts.classes.select(pl.all().gather(cells["fact"]))], how="horizontal")
+    totals = cells.group_by(ROW).agg(
+        pl.col("times").sum().alias("facts"), *[(pl.col(name).cast(pl.Int64) * pl.col("times")).sum() for name in COUNTS], *[pl.col(name).sum() for name in SUMS],
     )
-    return Rows(totals.filter(pl.any_horizontal(pl.col(*TOTALS) != 0)), _bags(facts, sign), facts.select(*SAMPLE_SCHEMA, "sign"))
+    place, first = encoded(cells["edge"].to_numpy().astype(np.uint64) << _HIGH | cells["minute"].to_numpy())
+    rows = cells.select(ROW)[first]
+    samples = pl.concat([
+        rows.select(pl.all().gather(pl.Series(place[cell]))), single.select(pl.exclude("fact", "example")), facts.classes.select(pl.col("failed").gather(single["fact"])),
+    ], how="horizontal")
+    return Rows(totals.filter(pl.any_horizontal(pl.col(*TOTALS) != 0)), _bags(cells), _sketches(single, place[cell], rows), samples)
 
 
-def _bags(facts: pl.DataFrame, sign: pl.Expr) -> pl.DataFrame:
+def cells_of(single: pl.DataFrame) -> tuple[pl.DataFrame, npt.NDArray[np.uint32]]:
+    """Facts of one class and minute taken together: `fact`, `start`, `minute` (from the first), `times`, `SUMS`; and for each single fact its row."""
+    minute = single["at_ns"].to_numpy() // MINUTE_NS
+    base = minute.min() if len(minute) else 0
+    minute -= base
+    codes, first = encoded(single["fact"].to_numpy().astype(np.uint64) << _HIGH | minute.astype(np.uint64))
+    sign = single["sign"]
+    lengths = [name for name in LATENCIES if f"{name}_ns" in single.columns]
+    summed = pl.DataFrame({"cell": codes, "times": sign.cast(pl.Int64), **{f"{name}_sum": single[f"{name}_ns"] * sign for name in lengths}}).group_by("cell").agg(pl.all().sum())
+    cells = summed.sort("cell").drop("cell").with_columns(
+        fact=single["fact"].gather(first), minute=pl.Series(minute[first].astype(np.uint64)), start=pl.Series((minute[first] + base) * MINUTE_NS),
+    )
+    return cells, codes
+
+
+def _sketches(single: pl.DataFrame, place: npt.NDArray[np.uint32], rows: pl.DataFrame) -> pl.DataFrame:
+    """Latency buckets. `place`: of each single fact its row of `rows`."""
+    marks, signs = [], []
+    found = single.select(mark(pl.col(f"{name}_ns"), number).alias(name) for number, name in enumerate(LATENCIES))
+    sign = single["sign"].to_numpy()
+    for name in LATENCIES:
+        known = found[name].is_not_null().to_numpy()
+        marks.append(place[known].astype(np.uint64) << np.uint64(16) | found[name].fill_null(0).to_numpy()[known])
+        signs.append(sign[known])
+    number = np.concatenate(marks)
+    codes, first = encoded(number)
+    # Whole numbers far below 2^53: the sum of floats is exact.
+    counts = np.bincount(codes, weights=np.concatenate(signs), minlength=len(first)).astype(np.int64)
+    number, counts = number[first][counts != 0], counts[counts != 0]
+    of = rows.select(pl.all().gather(pl.Series((number >> np.uint64(16)).astype(np.uint32))))
+    return of.with_columns(mark=pl.Series(number.astype(np.uint16)), n=pl.Series(counts)).select(*SKETCH_SCHEMA)
+
+
+def _bags(cells: pl.DataFrame) -> pl.DataFrame:
+    times = pl.col("times")
     parts = []
     for kind, weight in BAGS.items():
-        item = pl.col(kind) if kind != INSTANCE else pl.col(kind) + pl.lit(SEPARATOR) + (pl.col("at_ns") // HOUR_NS).cast(pl.String)
-        parts.append(_bag(facts, kind, item, pl.col(weight) * sign))
-    known = pl.col("p").cast(pl.String)
-    parts.append(_bag(facts, PROBABILITY, known, pl.col("observed") * sign, pl.col("n_failed") * sign))
+        item = pl.col(kind) if kind != INSTANCE else pl.col(kind) + pl.lit(SEPARATOR) + (pl.col("start") // HOUR_NS).cast(pl.String)
+        parts.append(_bag(cells, kind, item, pl.col(weight) * times))
+    parts.append(_bag(cells, PROBABILITY, pl.col("p").cast(pl.String), pl.col("observed") * times, pl.col("n_failed") * times))
     cause = pl.col("caller_op").fill_null("") + pl.lit(SEPARATOR) + pl.col("callee_op").fill_null("")
-    parts.append(_bag(facts, CAUSE, cause, pl.col("n_cause") * sign))
-    parts.extend(_bag(facts, name, bucket(pl.col(f"{name}_ns")).cast(pl.String), sign) for name in LATENCIES)
+    parts.append(_bag(cells, CAUSE, cause, pl.col("n_cause") * times))
     return pl.concat(parts)
 
 
@@ -87,6 +132,11 @@ def add_bags(*parts: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts).group_by("edge", "start", "kind", "item").agg(pl.col("n", "m").sum()).filter((pl.col("n") != 0) | (pl.col("m") != 0))
 
 
+def add_sketches(*parts: pl.DataFrame) -> pl.DataFrame:
+    """The sum of sketches; what cancels out is gone."""
+    return pl.concat(parts).group_by("edge", "start", "mark").agg(pl.col("n").sum()).filter(pl.col("n") != 0)
+
+
 def add_totals(*parts: pl.DataFrame) -> pl.DataFrame:
     """The sum of totals."""
     return pl.concat(parts).group_by(ROW).agg(pl.col(*TOTALS).sum())
@@ -94,4 +144,4 @@ def add_totals(*parts: pl.DataFrame) -> pl.DataFrame:
 
 def row_keys(rows: Rows) -> pl.DataFrame:
     """Every `edge`, `start` that has a part."""
-    return pl.concat([part.select(ROW) for part in (rows.totals, rows.bags, rows.samples)]).unique()
+    return pl.concat([part.select(ROW) for part in (rows.totals, rows.bags, rows.sketches, rows.samples)]).unique()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
 import structlog
 
 from aggregator.engine import Batch, Engine
+from nexus import telemetry, telemetry_spans
 from nexus.errors import DependencyError
 from nexus.store import observed
 from nexus.store.pool import Database
@@ -29,12 +30,15 @@ class Aggregation:
     database: Database
     interval: timedelta
     max_spans: int
+    # When nothing waited to be rolled up last.
+    _caught_up: float = field(default_factory=time.monotonic)
 
     def run(self, stop: threading.Event) -> None:
         """Until `stop`: roll up what is new, pause where nothing is. A database that is away is waited for."""
         while not stop.is_set():
             try:
-                done = self.engine.batch(self.max_spans)
+                done = self._batch()
+                self.engine.fold()
                 self.engine.settle()
             except DependencyError as error:
                 log.warning("aggregate_waits", error=str(error), retry_s=RETRY_S)
@@ -43,13 +47,37 @@ class Aggregation:
             if done.spans == 0:
                 stop.wait(self.interval.total_seconds())
 
+    def _batch(self) -> Batch:
+        """One batch, measured; one that found nothing is none."""
+        began = time.monotonic()
+        try:
+            done = self.engine.batch(self.max_spans)
+        except DependencyError as error:
+            telemetry.AGGREGATE_BATCHES.labels("failed").inc()
+            telemetry.AGGREGATE_BEHIND.set(time.monotonic() - self._caught_up)
+            telemetry_spans.record(telemetry_spans.AGGREGATE_BATCH, time.monotonic() - began, error=error.code)
+            raise
+        now = time.monotonic()
+        if done.spans == 0:
+            self._caught_up = now
+        else:
+            telemetry.AGGREGATE_BATCHES.labels("done").inc()
+            telemetry.AGGREGATE_SECONDS.observe(now - began)
+            telemetry.AGGREGATE_SPANS.inc(done.spans)
+            telemetry.AGGREGATE_WINDOWS.inc(done.windows)
+            telemetry.AGGREGATE_LATE.inc(done.late)
+            telemetry.AGGREGATE_DUPLICATES.inc(done.duplicates)
+            telemetry_spans.record(telemetry_spans.AGGREGATE_BATCH, now - began, spans=done.spans, windows=done.windows)
+        telemetry.AGGREGATE_BEHIND.set(now - self._caught_up)
+        return done
+
     def aggregate(self, *, settle: bool) -> dict[str, Any]:
         """See `AggregateControl.aggregate`."""
         began = time.monotonic()
         target = self.engine.log_end() if settle else None
         total = Batch()
         while True:
-            done = self.engine.batch(self.max_spans)
+            done = self._batch()
             total = Batch(total.spans + done.spans, total.windows + done.windows, total.late + done.late, total.duplicates + done.duplicates, total.rejected + done.rejected)
             if done.spans == 0 and (target is None or self.engine.reached(target) or time.monotonic() - began > SETTLE_DEADLINE_S):
                 break

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
+from aggregator.clients import Clients, with_rank
 from aggregator.consuming import Consumed
-from aggregator.steps import Role
+from aggregator.facts import Facts
+from aggregator.keys import encoded, gathered, mixed
+from aggregator.steps import Steps
 from nexus.model.span import Kind
 
 COUNTERS: Final = (
@@ -15,67 +21,94 @@ COUNTERS: Final = (
     "nested_clients", "beyond_horizon", "bad_parents", "conflicting_duplicates", "spans_sampling_known", "clock_suspect",
 )
 EXITS: Final = ("exits_paired", "exits_by_attribute", "unpaired_clients")
+_OWN: Final = ("tenant", "label", "env", "service_version", "instance", "p")
 
 
-def service_facts(
-    spans: pl.DataFrame, roots: pl.DataFrame, table: pl.DataFrame, lonely: pl.DataFrame, published: pl.DataFrame, consumed: Consumed, ties: pl.DataFrame, protocols: pl.DataFrame,
-) -> pl.DataFrame:
-    """One row a span: `tk` of its trace, `tenant`, `label`, `env`, `at_ns`, the counters, `protocol` of an exit (null else), `version`, `instance`, `p`.
+@dataclass(frozen=True, slots=True)
+class Exits:
+    """What became of exits: `paired`, `by_attribute`, `unpaired` and `nested` rows, and `protocols` (`row`, `protocol`)."""
 
-    `roots`: root servers with `caller`; `protocols`: `row` -> `protocol` of client spans that count.
-    """
-    server, seen = pl.col("kind") == Kind.SERVER, pl.col("seen")
-    serving = pl.col("kind").is_in([Kind.SERVER, Kind.CONSUMER])
-    own = spans.select(
-        "row", "tk", "tenant", "label", "env", at_ns="start_ns", version="service_version", instance="instance", p="p",
-        spans=pl.lit(1), entry_spans=~pl.col("has_parent") | pl.col("crossing") | pl.col("self_consume") | (serving & ~seen),
-        orphan_servers=server & pl.col("has_parent") & ~seen, beyond=pl.col("beyond"), bad_parents=pl.col("bad_parent"), conflicting_duplicates="conflicts",
-        spans_sampling_known=pl.col("p").is_not_null(), clock_suspect="suspect",
+    paired: npt.NDArray[Any]
+    by_attribute: npt.NDArray[Any]
+    unpaired: npt.NDArray[Any]
+    nested: npt.NDArray[Any]
+    protocols: pl.DataFrame
+
+
+def exits(spans: Steps, table: Clients, lonely: pl.DataFrame, found: pl.DataFrame, published: pl.DataFrame, ties: pl.DataFrame) -> Exits:
+    """Exits by clients (`table`, those without a far end in `lonely`) and by publish spans that were on the wire."""
+    clients = table.rows
+    reached = clients.filter(pl.col("matched") | pl.col("inferred").is_not_null())["row"]
+    delivered = published.join(ties.select(row="producer").unique(), on="row", how="semi")["head"].unique()
+    heads = published.filter(pl.col("row") == pl.col("head")).select("row", paired=pl.col("row").is_in(delivered.implode()), named=pl.col("topic").is_not_null())
+    sent = ~pl.col("paired")
+    return Exits(
+        np.concatenate([reached.to_numpy(), heads.filter("paired")["row"].to_numpy()]),
+        np.concatenate([lonely.filter("known")["row"].to_numpy(), heads.filter(sent & pl.col("named"))["row"].to_numpy()]),
+        np.concatenate([lonely.filter(~pl.col("known"))["row"].to_numpy(), heads.filter(sent & ~pl.col("named"))["row"].to_numpy()]),
+        clients.filter(~pl.col("counted"))["row"].to_numpy(), _protocols(spans, table, found, published),
     )
-    roots = roots.select("row", root_servers=pl.col("caller").is_null())
-    lost = consumed.lost.select("row", "far", unresolved_links="unseen", orphan_consumers="orphan")
-    reached = table.filter(pl.col("matched") | pl.col("inferred").is_not_null()).select("row", exits_paired=pl.lit(value=True))
-    missed = lonely.select("row", exits_by_attribute=pl.col("target").is_not_null(), unpaired_clients=pl.col("target").is_null())
-    nested = table.filter(~pl.col("counted")).select("row", nested_clients=pl.lit(value=True))
-    exits = pl.concat([reached, missed, nested, _published(published, ties)], how="diagonal_relaxed")
-    for part in (roots, lost, exits, protocols):
-        if part.height:
-            own = own.join(part, on="row", how="left", maintain_order="left")
-    missing = [pl.lit(0).alias(name) for name in ("far", *COUNTERS) if name not in own.columns]
-    if "protocol" not in own.columns:
-        missing.append(pl.lit(None, pl.String).alias("protocol"))
-    own = own.with_columns(missing)
-    is_exit: pl.Expr = pl.any_horizontal([pl.col(name).cast(pl.Boolean).fill_null(value=False) for name in EXITS])
-    counters: list[Any] = [pl.col(name).cast(pl.Int64).fill_null(0) for name in COUNTERS if name != "beyond_horizon"]
-    return own.with_columns(
-        *counters, beyond_horizon=pl.col("beyond").cast(pl.Int64) + pl.col("far").cast(pl.Int64).fill_null(0),
-        protocol=pl.when(is_exit).then(pl.col("protocol").fill_null("unknown")),
-    ).select("tk", "tenant", "label", "env", "at_ns", *COUNTERS, "protocol", "version", "instance", "p")
 
 
-def _published(published: pl.DataFrame, ties: pl.DataFrame) -> pl.DataFrame:
-    """Publish spans that were on the wire, by what became of their messages."""
-    delivered = published.join(ties.select(row="producer").unique(), on="row", how="semi").select("head").unique()
-    heads = published.filter(pl.col("row") == pl.col("head"))
-    paired = pl.col("row").is_in(delivered["head"].implode())
-    return heads.select("row", exits_paired=paired, exits_by_attribute=~paired & pl.col("topic").is_not_null(), unpaired_clients=~paired & pl.col("topic").is_null())
-
-
-def exit_protocols(spans: pl.DataFrame, table: pl.DataFrame, found: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
+def _protocols(spans: Steps, table: Clients, found: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
     """`row` -> `protocol` of exits: clients by what they, the spans around them and the answering server say; publish spans by their system."""
-    server = spans.select(pl.col("row", "family", "kind", "database").gather(found["row"])).rename({"row": "child"})
-    told = pl.concat([found.select(row=pl.col("parent").cast(pl.UInt32)), server], how="horizontal").filter(
-        pl.col("family").is_not_null() & ~pl.col("kind").is_in([Kind.CLIENT, Kind.PRODUCER]),
+    stated = with_rank(spans.contents.select("family", "database"))
+    own_rank = np.full(spans.rows.height, -1, dtype=np.int8)
+    own_rank[table.rows["row"].to_numpy()] = table.said["rank"].to_numpy()[table.rows["said"].to_numpy()]
+    child, parent = found["row"].to_numpy(), found["parent"].to_numpy()
+    content, kind = spans.array("content")[child], spans.array("kind")[child]
+    rank = stated["rank"].to_numpy()[content]
+    # An answer counts where it is more specific than what the client says; 6 is nothing.
+    tells = (rank < own_rank[parent]) & (kind != Kind.CLIENT) & (kind != Kind.PRODUCER)
+    told = pl.DataFrame({"row": parent[tells].astype(np.uint32), "rank": rank[tells], "child": child[tells], "told": stated["family"].gather(content[tells])})
+    told = told.sort("row", "rank", "child").unique("row", keep="first", maintain_order=True).select("row", "told")
+    calls = table.rows.select("row", own=table.said["family"].gather(table.rows["said"])).join(told, on="row", how="left", maintain_order="left")
+    sent = published.select("row", protocol=pl.coalesce(spans.said("family", published["row"]), pl.col("system")))
+    return pl.concat([calls.select("row", protocol=pl.coalesce("told", "own")), sent])
+
+
+def service_facts(spans: Steps, roots: pl.DataFrame, consumed: Consumed, out: Exits) -> Facts:
+    """One fact a span. Classes: `tenant`, `label`, `env`, the counters, `protocol` of an exit (null else), `version`, `instance`, `p`; single: `fact`, `tk`, `at_ns`.
+
+    `roots`: root servers with `caller`.
+    """
+    kind, content, has_parent, seen = spans.array("kind"), spans.array("content"), spans.array("has_parent"), spans.array("seen")
+    server = kind == Kind.SERVER
+    counts: dict[str, npt.NDArray[Any]] = {
+        "entry_spans": ~has_parent | spans.array("crossing") | spans.array("self_consume") | ((server | (kind == Kind.CONSUMER)) & ~seen),
+        "orphan_servers": server & has_parent & ~seen, "beyond_horizon": spans.array("beyond").astype(np.int64), "bad_parents": spans.array("bad_parent"),
+        "conflicting_duplicates": spans.array("conflicts"), "clock_suspect": spans.array("suspect"),
+    }
+    size = len(kind)
+    for name, rows in (
+        ("root_servers", roots.filter(pl.col("caller").is_null())["row"]), ("exits_paired", out.paired), ("exits_by_attribute", out.by_attribute),
+        ("unpaired_clients", out.unpaired), ("nested_clients", out.nested), ("orphan_consumers", consumed.lost.filter("orphan")["row"]),
+    ):
+        counts[name] = np.zeros(size, dtype=bool)
+        counts[name][np.asarray(rows)] = True
+    counts["unresolved_links"] = np.zeros(size, dtype=np.int64)
+    lost = consumed.lost["row"].to_numpy()
+    counts["unresolved_links"][lost] = consumed.lost["unseen"].to_numpy()
+    counts["beyond_horizon"][lost] += consumed.lost["far"].to_numpy()
+    # What classes differ in, as one number: who, flags and counts, protocol.
+    protocol, protocols = encoded(out.protocols["protocol"].fill_null("unknown").hash().to_numpy())
+    code = np.zeros(size, dtype=np.uint32)
+    code[out.protocols["row"].to_numpy()] = protocol + 1
+    code[~(counts["exits_paired"] | counts["exits_by_attribute"] | counts["unpaired_clients"])] = 0
+    who, first_of = encoded(mixed([spans.contents[name] for name in _OWN]))
+    flags = np.zeros(size, dtype=np.uint64)
+    for place, name in enumerate(sorted(name for name in counts if counts[name].dtype == bool)):
+        flags |= counts[name].astype(np.uint64) << np.uint64(place)
+    numbers = [pl.Series(who[content]), pl.Series(flags), pl.Series(code), *(pl.Series(counts[name]) for name in sorted(counts) if counts[name].dtype != bool)]
+    fact, first = encoded(mixed(numbers))
+    own = spans.contents.select(pl.col(*_OWN).gather(first_of[who[content[first]]])).rename({"service_version": "version"})
+    names = out.protocols["protocol"].fill_null("unknown").gather(protocols)
+    classes = own.with_columns(
+        *[pl.Series(name, counts[name][first].astype(np.int64)) for name in counts], spans=pl.lit(1, pl.Int64), spans_sampling_known=pl.col("p").is_not_null().cast(pl.Int64),
+        protocol=gathered(names, code[first].astype(np.int64) - 1),
     )
-    from aggregator.clients import with_rank
-
-    told = with_rank(told).sort("row", "rank", "child").unique("row", keep="first", maintain_order=True).select("row", t_family="family", t_rank="rank")
-    calls = table.join(told, on="row", how="left", maintain_order="left").select(
-        "row", protocol=pl.when(pl.col("t_rank") < pl.col("rank")).then("t_family").otherwise(pl.coalesce("family", "t_family")),
-    )
-    sent = published.select("row", protocol="system")
-    stated = spans.select(pl.col("family").gather(sent["row"]))["family"] if sent.height else pl.Series([], dtype=pl.String)
-    return pl.concat([calls, sent.with_columns(protocol=pl.coalesce(stated, pl.col("protocol")))])
+    single = spans.rows.select("tk", at_ns="start_ns", fact=pl.Series(fact))
+    return Facts(classes.select("tenant", "label", "env", *COUNTERS, "protocol", "version", "instance", "p"), single)
 
 
-__all__ = ["COUNTERS", "EXITS", "Role", "exit_protocols", "service_facts"]
+__all__ = ["COUNTERS", "EXITS", "Exits", "exits", "service_facts"]

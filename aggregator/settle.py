@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from aggregator.prepare import service_names
+from aggregator.keys import encoded
+from aggregator.prepare import counted_services
 from aggregator.rollup import Rows
+from aggregator.spans import Spans
 from aggregator.working import WorkingSpans
 from nexus.model.span import Kind
 from nexus.model.window import MINUTE_NS
@@ -37,16 +41,28 @@ def minute_s(column: str = "start_ns") -> pl.Expr:
 
 
 def windows_of(frame: pl.DataFrame) -> pl.DataFrame:
-    """Distinct `tenant`, `start` (seconds) of spans (`start_ns`) or rows (`start`)."""
-    return frame.select("tenant", start=minute_s("start_ns" if "start_ns" in frame.columns else "start")).unique().sort("tenant", "start")
+    """Distinct `tenant`, `start` (seconds) of rows (`start` in nanoseconds)."""
+    return frame.select("tenant", start=minute_s("start")).unique().sort("tenant", "start")
 
 
-def late_spans(spans: pl.DataFrame, settled: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def windows_of_spans(spans: Spans) -> pl.DataFrame:
+    """Distinct `tenant`, `start` (seconds) of spans."""
+    owner = spans.contents.select(pl.col("tenant").rank("dense")).to_series().to_numpy()[spans.rows["content"].to_numpy()]
+    window = spans.rows["start_ns"].to_numpy() // MINUTE_NS
+    _, first = encoded((owner.astype(np.uint64) << np.uint64(48)) | window.astype(np.uint64))
+    at = pl.Series(first)
+    return pl.DataFrame({"tenant": spans.said("tenant").gather(at), "start": window[first] * (MINUTE_NS // SECOND_NS)}).sort("tenant", "start")
+
+
+def late_spans(spans: Spans, settled: pl.DataFrame) -> tuple[Spans, pl.DataFrame]:
     """Spans whose window (`settled`: `tenant`, `start`) is open, and how many of each service were `late`."""
-    windows = spans.with_columns(start=minute_s())
-    name, env = service_names()
-    late = windows.join(settled, on=["tenant", "start"], how="semi").group_by("tenant", service=name, environment=env).agg(late=pl.len().cast(pl.Int64))
-    return (windows.join(settled, on=["tenant", "start"], how="anti", maintain_order="left").drop("start") if settled.height else spans), late
+    if not settled.height:
+        return spans, pl.DataFrame(schema={"tenant": pl.String, "service": pl.String, "environment": pl.String, "late": pl.Int64})
+    windows = spans.rows.select(start=minute_s()).with_columns(tenant=spans.said("tenant"))
+    late = windows.with_row_index("at").join(settled, on=["tenant", "start"], how="semi")["at"].to_numpy()
+    kept = np.ones(spans.height, dtype=bool)
+    kept[late] = False
+    return spans.where(kept), counted_services(spans, late, "late")
 
 
 def without_settled(change: Rows, edges: pl.DataFrame, settled: pl.DataFrame) -> Rows:
@@ -58,7 +74,7 @@ def without_settled(change: Rows, edges: pl.DataFrame, settled: pl.DataFrame) ->
     def left(frame: pl.DataFrame) -> pl.DataFrame:
         return frame.join(closed, on=["edge", "start"], how="anti", maintain_order="left")
 
-    return Rows(left(change.totals), left(change.bags), left(change.samples))
+    return Rows(*(left(part) for part in (change.totals, change.bags, change.sketches, change.samples)))
 
 
 def may_be_linked() -> pl.Expr:
@@ -83,10 +99,12 @@ def settle(connection: Connection, working: WorkingSpans, retention: Retention, 
     return count, let_go
 
 
-def _still_needed(spans: pl.DataFrame, open_windows: dict[str, set[int]], linkable: dict[str, set[int]]) -> pl.DataFrame:
-    parts = []
-    for (tenant,), mine in spans.partition_by("tenant", as_dict=True).items():
-        opened = pl.Series(sorted(open_windows.get(str(tenant), ())), dtype=pl.Int64)
-        recent = pl.Series(sorted(linkable.get(str(tenant), ())), dtype=pl.Int64)
-        parts.append(mine.filter(minute_s().is_in(opened.implode()) | (may_be_linked() & minute_s().is_in(recent.implode()))))
-    return pl.concat(parts) if parts else spans
+def _still_needed(spans: Spans, open_windows: dict[str, set[int]], linkable: dict[str, set[int]]) -> npt.NDArray[np.bool_]:
+    tenants = spans.said("tenant")
+    window = spans.rows.select(minute_s()).to_series()
+    linked = spans.contents.select(may_be_linked()).to_series().gather(spans.rows["content"]).to_numpy()
+    kept = np.zeros(spans.height, dtype=bool)
+    for tenant in tenants.unique():
+        opened, recent = (window.is_in(sorted(starts.get(tenant, ()))).to_numpy() for starts in (open_windows, linkable))
+        kept |= (tenants == tenant).to_numpy() & (opened | (linked & recent))
+    return kept

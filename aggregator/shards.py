@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from aggregator.prepare import trace_key
+from aggregator.keys import binary, halves, trace_key
+from aggregator.spans import Spans, tenant_keys
 from nexus.model.partition import partition_of
 from nexus.model.span import Kind
 
@@ -52,9 +53,11 @@ class Shard:
         parts = spans.with_columns(to=partition_of(spans["trace_id"], self.partitions)).partition_by("to", as_dict=True, include_key=False, maintain_order=True)
         return {int(str(to)): part for (to,), part in parts.items()}
 
-    def foreign(self, spans: pl.DataFrame) -> pl.Series:
+    def foreign(self, spans: Spans) -> pl.Series:
         """Keys of the traces among `spans` that other shards own."""
-        return self.split(spans)[1].select(trace_key().unique()).to_series()
+        traces = spans.rows.unique("tk", keep="any")
+        owner = partition_of(binary(traces["trace_hi"], traces["trace_lo"]), self.partitions)
+        return traces["tk"].filter(owner != self.partition)
 
     def told(self, known: pl.DataFrame, new: pl.DataFrame) -> dict[int, pl.DataFrame]:
         """What `new` spans beside the `known` ones of their and linked traces make this shard tell others: spans by partition."""
@@ -64,7 +67,7 @@ class Shard:
             return {}
         before = self._audience(known) if known.height else after.clear()
         fresh = after.join(before, on=_PAIR, how="anti")
-        spans = every.with_columns(trace=trace_key(), added=pl.int_range(pl.len()) >= known.height)
+        spans = every.with_columns(trace=_trace_keys(every["tenant"], every["trace_id"]), added=pl.int_range(pl.len()) >= known.height)
         # A shard that is new to a trace gets all of it; one that knows it what was added.
         whole = spans.join(fresh, on="trace")
         added = spans.filter("added").join(after.join(fresh, on=_PAIR, how="anti"), on="trace")
@@ -95,9 +98,16 @@ class Shard:
 def _ends(spans: pl.DataFrame) -> pl.DataFrame:
     """Both ends of links between traces, of spans that may tie messages: keys `own` and `other`, trace ids `own_id` and `other_id`."""
     linking = spans.filter(pl.col("kind").is_in([Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER]) & (pl.col("links").list.len() > 0))
-    flat = linking.select("tenant", "links", own=trace_key(), own_id="trace_id").explode("links", keep_nulls=False, empty_as_null=False)
+    flat = linking.select("tenant", "links", own_id="trace_id").explode("links", keep_nulls=False, empty_as_null=False)
     flat = flat.with_columns(other_id=pl.col("links").struct.field("trace_id")).filter(pl.col("other_id").bin.size() == 16)  # bytes of a trace id
-    return flat.select("own", "own_id", "other_id", other=trace_key("other_id")).filter(pl.col("own") != pl.col("other")).unique()
+    own, other = (_trace_keys(flat["tenant"], flat[name]) for name in ("own_id", "other_id"))
+    return flat.select("own_id", "other_id", own=own, other=other).filter(pl.col("own") != pl.col("other")).unique()
+
+
+def _trace_keys(tenants: pl.Series, trace_ids: pl.Series) -> pl.Series:
+    if not len(trace_ids):
+        return pl.Series(dtype=pl.UInt64)
+    return pl.Series(trace_key(tenant_keys(tenants), *halves(trace_ids)))
 
 
 def _groups(traces: Keys, pairs: Keys) -> pl.Series:

@@ -16,6 +16,7 @@ RELATIVE_ERROR: Final = 0.009
 GROWTH: Final = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR)
 _LOG_GROWTH: Final = math.log(GROWTH)
 ZERO_BUCKET: Final = -1
+_BITS: Final = 12
 QUANTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
@@ -23,6 +24,21 @@ def bucket(nanoseconds: pl.Expr) -> pl.Expr:
     """The bucket of a duration (null stays null)."""
     index = (nanoseconds.cast(pl.Float64).log() / _LOG_GROWTH).ceil()
     return pl.when(nanoseconds == 0).then(ZERO_BUCKET).otherwise(index.cast(pl.Int32, strict=False))
+
+
+def mark(nanoseconds: pl.Expr, number: int) -> pl.Expr:
+    """Bucket of a duration and the number of its sketch (0 to 15) as one: the buckets up to centuries take twelve bits."""
+    return (bucket(nanoseconds) + (1 + (number << _BITS))).cast(pl.UInt16)
+
+
+def number_of(marks: pl.Expr) -> pl.Expr:
+    """The sketch that a mark is of."""
+    return marks // (1 << _BITS)
+
+
+def bucket_of(marks: pl.Expr) -> pl.Expr:
+    """The bucket of a mark."""
+    return (marks % (1 << _BITS)).cast(pl.Int32) - 1
 
 
 def value(index: pl.Expr) -> pl.Expr:

@@ -1,27 +1,37 @@
 """What each span is, and how it stands to its parent: local, a step to another service, or not seen. Pure.
 
-`steps` returns the spans of `prepare` with their concepts and
-`role`, `seen` (parent known and within the horizon), `crossing` (the parent is in another service, or this is a remote self-call),
-`self_consume` (a consumer under its own service's publish span), `local`, `beyond` (left the service, beyond the horizon),
-`label` / `env` of the service, `entry_op` (operation by which work entered the service), `p` (sampling probability or null),
-`latency` (ns or null), `suspect` (end before start, or no end).
+`steps` returns `Steps`:
+
+- `rows`: those of `prepare` and `row` (its number), `role`, `seen` (parent known and within the horizon), `crossing` (the parent is in another service, or this is a
+  remote self-call), `self_consume` (a consumer under its own service's publish span), `local`, `beyond` (left the service, beyond the
+  horizon), `latency` (ns or null), `suspect` (end before start, or no end), `entry` (row of the span by which work entered the service);
+- `contents`: those of `prepare` with their concepts, `role`, `named_env`, `p` (sampling probability or null) and `voice` (what facts repeat of it: equal
+  for contents that differ in nothing else, as in the path of a URL).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from aggregator.concepts import Infrastructure, concepts
+from aggregator.concepts import CONCEPTS, Infrastructure, concepts
+from aggregator.keys import encoded, gathered, mixed, nullable
 from aggregator.prepare import Prepared, ancestors
 from aggregator.sampling import probability
 from nexus.model.span import Kind
 
 REMOTE_KNOWN = 0x100
 REMOTE = 0x200
+# Of contents, what goes into facts as it is.
+_VOICE: Final = (
+    "sid", "kind", "role", "name", "service_version", "instance", "p", "error", "cancel", "retry", "family", "database", "infrastructure", "named_env", "msg_system",
+)
 
 
 class Role(IntEnum):
@@ -49,17 +59,65 @@ class Rules:
     infrastructure: Infrastructure = field(default_factory=lambda: Infrastructure((), ()))
 
 
-def steps(prepared: Prepared, rules: Rules) -> pl.DataFrame:
+@dataclass(frozen=True, slots=True)
+class Steps:
     """See the module's docstring."""
-    spans = prepared.spans
-    names = prepared.services.sort("sid")
-    parent = spans["parent"].cast(pl.Int64).fill_null(-1).to_numpy()
-    sid = spans["sid"].to_numpy()
+
+    rows: pl.DataFrame
+    contents: pl.DataFrame
+    links: pl.DataFrame
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """A column of the rows."""
+        return self.rows[name].to_numpy()
+
+    def said(self, name: str, rows: npt.NDArray[Any] | pl.Series | None = None) -> pl.Series:
+        """A column of the contents for each of `rows` (numbers; null or negative = null), or for all."""
+        content = self.rows["content"]
+        return self.contents[name].gather(content if rows is None else _at(content, rows))
+
+    def voices(self, contents: pl.Series) -> pl.Series:
+        """What facts repeat of contents, as numbers (null stays null)."""
+        return self.contents["voice"].gather(contents)
+
+    def take(self, rows: npt.NDArray[Any] | pl.Series, names: Iterable[str]) -> pl.DataFrame:
+        """Columns of rows or contents for each of `rows` (numbers; null or negative = nulls)."""
+        names = list(names)
+        at = rows if isinstance(rows, pl.Series) else nullable(rows)
+        found = self.rows.select(pl.col("content", *(name for name in names if name in self.rows.columns and name != "content")).gather(at))
+        said = [name for name in names if name not in found.columns]
+        if said:
+            found = pl.concat([found, self.contents.select(pl.col(said).gather(found["content"]))], how="horizontal")
+        return found.select(names)
+
+    def where(self, wanted: npt.NDArray[np.bool_], names: Iterable[str]) -> pl.DataFrame:
+        """Columns of the rows with the flag."""
+        return self.take(np.flatnonzero(wanted), names)
+
+
+def _at(values: pl.Series, rows: npt.NDArray[Any] | pl.Series) -> pl.Series:
+    return values.gather(rows) if isinstance(rows, pl.Series) else gathered(values, rows)
+
+
+def steps(prepared: Prepared, rules: Rules) -> Steps:
+    """See the module's docstring."""
+    rows, contents = prepared.rows, prepared.contents
+    parent, sid, kind = rows["up"].to_numpy(), rows["sid"].to_numpy(), rows["kind"].to_numpy()
     foreign = (parent >= 0) & (sid[parent] != sid)
-    said = _said(spans, foreign, rules)
+    said = _roles(concepts(contents, rules.infrastructure))
+    content, said = _silenced(rows["content"].to_numpy(), said, (kind >= Kind.SERVER) | foreign)
+    said = said.with_columns(voice=pl.Series(encoded(mixed([said[name] for name in _VOICE]))[0]))
+    start, end = rows["start_ns"], rows["end_ns"]
+    rows = rows.with_columns(
+        row=pl.int_range(pl.len(), dtype=pl.UInt32), content=pl.Series(content), role=pl.Series(said["role"].to_numpy()[content]), suspect=end < start,
+    ).with_columns(latency=pl.when(end >= start).then(end - start))
+    return Steps(_stand(rows, parent, foreign, said["flags"].to_numpy()[content], rules), said, prepared.links)
+
+
+def _roles(said: pl.DataFrame) -> pl.DataFrame:
     kind = pl.col("kind")
     message = pl.col("message") & ~(pl.col("database") & pl.col("operation").is_null())
-    said = said.with_columns(
+    return said.with_columns(
         role=pl.when(kind == Kind.SERVER).then(Role.SERVER)
         .when(kind == Kind.PRODUCER).then(Role.PUBLISH)
         .when((kind == Kind.CONSUMER) & (pl.col("operation") == "receive")).then(Role.POLL)
@@ -70,48 +128,41 @@ def steps(prepared: Prepared, rules: Rules) -> pl.DataFrame:
         .when((kind == Kind.CLIENT) & message & (pl.col("operation") == "settle")).then(Role.SETTLE)
         .when(kind == Kind.CLIENT).then(Role.CALL)
         .otherwise(Role.LOCAL).cast(pl.UInt8),
-        label=names["name"].gather(said["sid"]), env=names["env"].gather(said["sid"]),
         named_env=pl.col("environment").fill_null(""), p=probability(pl.col("trace_state"), pl.col("source_probability")),
-        suspect=pl.col("end_ns") < pl.col("start_ns"),
-        latency=pl.when(pl.col("end_ns") >= pl.col("start_ns")).then(pl.col("end_ns") - pl.col("start_ns")),
     )
-    return _stand(said, parent, foreign, rules)
 
 
-def _said(spans: pl.DataFrame, foreign: np.ndarray, rules: Rules) -> pl.DataFrame:
-    # Attributes of local spans say nothing of edges, unless they are the callee's end of a boundary call.
-    wanted = (spans["kind"].to_numpy() >= Kind.SERVER) | foreign
-    if wanted.all():
-        return concepts(spans, rules.infrastructure)
-    some = concepts(spans.filter(pl.Series(wanted)), rules.infrastructure)
-    added = [name for name in some.columns if name not in spans.columns]
-    place = np.where(wanted, np.cumsum(wanted) - 1, -1)
-    index = pl.Series(place)
-    index = index.set(index < 0, None)
-    columns = some.select(pl.col(added)).select(pl.all().gather(index))
-    flags = [name for name, kind in columns.schema.items() if kind == pl.Boolean]
-    return pl.concat([spans.drop("attributes"), columns.with_columns(pl.col(flags).fill_null(value=False))], how="horizontal")
+def _silenced(content: npt.NDArray[np.uint32], said: pl.DataFrame, heard: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint32], pl.DataFrame]:
+    """Attributes of local spans say nothing of edges, unless they are the callee's end of a boundary call: the others get contents without concepts."""
+    used = np.zeros(said.height, dtype=bool)
+    used[content[~heard]] = True
+    if not used.any():
+        return content, said
+    twin = np.cumsum(used, dtype=np.uint32) + np.uint32(said.height - 1)
+    mute = said.filter(pl.Series(used)).with_columns(
+        [pl.lit(value=False).alias(name) if said.schema[name] == pl.Boolean else pl.lit(None, said.schema[name]).alias(name) for name in CONCEPTS],
+    )
+    return np.where(heard, content, twin[content]), pl.concat([said, mute.select(said.columns)])
 
 
-def _stand(said: pl.DataFrame, parent: np.ndarray, foreign: np.ndarray, rules: Rules) -> pl.DataFrame:
-    role, kind = said["role"].to_numpy(), said["kind"].to_numpy()
-    start = said["start_ns"].to_numpy()
-    end = np.maximum(said["end_ns"].to_numpy(), start)
+def _stand(rows: pl.DataFrame, parent: npt.NDArray[np.int64], foreign: npt.NDArray[np.bool_], flags: npt.NDArray[Any], rules: Rules) -> pl.DataFrame:
+    role, kind = rows["role"].to_numpy(), rows["kind"].to_numpy()
+    start = rows["start_ns"].to_numpy()
+    end = np.maximum(rows["end_ns"].to_numpy(), start)
     known = parent >= 0
     publishes = known & (role[parent] == Role.PUBLISH)
-    consumes = np.isin(role, CONSUMING)
+    consumes = (role == Role.PROCESS) | (role == Role.POLL)
     gap = np.maximum(start, start[parent]) - np.minimum(end, end[parent])
     seen = known & (gap <= np.where(publishes | consumes, rules.link_horizon_ns, rules.call_horizon_ns))
-    flags = said["flags"].to_numpy()
     said_local = ((flags & REMOTE_KNOWN) != 0) & ((flags & REMOTE) == 0)
-    remote_self = known & ~foreign & (kind == Kind.SERVER) & (kind[parent] == Kind.CLIENT) & (said["shared"].to_numpy() | ~said_local)
+    remote_self = known & ~foreign & (kind == Kind.SERVER) & (kind[parent] == Kind.CLIENT) & (rows["shared"].to_numpy() | ~said_local)
     self_consume = known & ~foreign & consumes & publishes
     leaves = foreign | remote_self | self_consume
     crossing = seen & (foreign | remote_self)
     local = seen & ~leaves
     up = np.where(local, parent, -1)
-    entry = ancestors(up, np.isin(kind, (Kind.SERVER, Kind.CONSUMER)))
-    return said.with_columns(
-        parent=pl.Series(np.where(known, parent, -1)), seen=pl.Series(seen), crossing=pl.Series(crossing), self_consume=pl.Series(seen & self_consume),
-        local=pl.Series(local), beyond=pl.Series(known & ~seen & leaves), entry_op=said["name"].gather(pl.Series(entry)),
+    entry = ancestors(up, (kind == Kind.SERVER) | (kind == Kind.CONSUMER))
+    return rows.with_columns(
+        seen=pl.Series(seen), crossing=pl.Series(crossing), self_consume=pl.Series(seen & self_consume), local=pl.Series(local), beyond=pl.Series(known & ~seen & leaves),
+        entry=pl.Series(entry),
     )

@@ -7,35 +7,35 @@ from typing import Any, Final
 import polars as pl
 
 from aggregator.bounds import OTHER
-from aggregator.extremes import shown
+from aggregator.extremes import TRACE, shown
+from aggregator.parts import Parts
 from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
-from aggregator.sketch import QUANTILES, quantiles
+from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
 
 # Families that bags show as {text: count}, and those that show as sorted lists.
 COUNTED: Final = ("basis", "protocol", "via")
 LISTED: Final = ("source_version", "target_version", "alias", "address")
 
 
-def summaries(totals: pl.DataFrame, bags: pl.DataFrame, bound: pl.DataFrame, example: pl.DataFrame) -> list[dict[str, Any]]:
-    """One mapping a row of `totals`, sorted by edge and start: counts, `basis`, `protocols`, `via`, latencies (ns), samples and the rest."""
-    rows = totals.join(bound, on=ROW, how="left").sort(ROW)
+def summaries(parts: Parts) -> list[dict[str, Any]]:
+    """One mapping a row, sorted by edge and start: counts, `basis`, `protocols`, `via`, latencies (ns), samples and the rest."""
+    rows = parts.totals.join(parts.bounds, on=ROW, how="left").sort(ROW)
     out: dict[tuple[int, int], dict[str, Any]] = {}
     for row in rows.iter_rows(named=True):
         out[row["edge"], row["start"]] = {
             **row, **{name: {} for name in COUNTED}, **{name: [] for name in LISTED}, "causes": [], "instances": set(), "days": set(), "instance_hours": 0, "examples": [],
             "adjusted_calls": None, "adjusted_errors": None, "known": 0, **dict.fromkeys(LATENCIES),
         }
-    plain = bags.filter(~pl.col("kind").is_in(LATENCIES)).sort(*ROW, "kind", "item")
-    for edge, start, kind, item, n, m in plain.iter_rows():
+    for edge, start, kind, item, n, m in parts.bags.sort(*ROW, "kind", "item").iter_rows():
         if (edge, start) in out:
             _take(out[edge, start], kind, item, n, m)
-    for name in LATENCIES:
-        sketch = bags.filter(pl.col("kind") == name).select(*ROW, bucket=pl.col("item").cast(pl.Int32), n="n")
+    for number, name in enumerate(LATENCIES):
+        sketch = parts.sketches.filter(number_of(pl.col("mark")) == number).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
         for line in quantiles(sketch, list(ROW)).iter_rows(named=True):
             if (line["edge"], line["start"]) in out:
                 row = out[line["edge"], line["start"]]
                 row[name] = _latency(row, name, line)
-    for line in shown(example).sort(*ROW, "outcome", -pl.col("duration_ns"), "trace_id").iter_rows(named=True):
+    for line in shown(parts.examples).sort(*ROW, "outcome", -pl.col("duration_ns"), *TRACE).iter_rows(named=True):
         if (line["edge"], line["start"]) in out:
             out[line["edge"], line["start"]]["examples"].append(line)
     for row in out.values():

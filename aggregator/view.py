@@ -37,15 +37,15 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         support=Support(len(row["instances"]), row["instance_hours"]), source_versions=tuple(row["source_version"]), target_versions=tuple(row["target_version"]),
         aliases=tuple(row["alias"]), addresses=tuple(row["address"]), causes=tuple(Cause(a, b, n) for a, b, n in row["causes"]),
         exemplars=tuple(
-            Exemplar(one["outcome"], one["trace_id"].hex(), (one["span_id"] or b"").hex(), None if one["duration_ns"] is None else one["duration_ns"] / _NS_IN_MS)
+            Exemplar(one["outcome"], f"{one['trace_hi']:016x}{one['trace_lo']:016x}", f"{one['span']:016x}", None if one["duration_ns"] is None else one["duration_ns"] / _NS_IN_MS)
             for one in sorted(row["examples"], key=_order)
         ),
         trace_query=_query(edge, source, target, row, links),
     )
 
 
-def _order(one: dict[str, Any]) -> tuple[str, int, bytes]:
-    return one["outcome"], -(one["duration_ns"] or 0) if one["outcome"] == "slowest" else 0, one["trace_id"]
+def _order(one: dict[str, Any]) -> tuple[str, int, int, int]:
+    return one["outcome"], -(one["duration_ns"] or 0) if one["outcome"] == "slowest" else 0, one["trace_hi"], one["trace_lo"]
 
 
 def _latency(found: dict[str, Any] | None) -> Latency | None:

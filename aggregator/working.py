@@ -1,8 +1,9 @@
 """Spans that may still matter, on this machine's disk: those of windows that are not settled, and publish spans for the link horizon.
 
-One part a batch: `NNNNNNNNNN.spans` (Arrow IPC), `.traces` (trace keys), `.links` (pairs of trace keys) and `.samples` (what the batch
-changed in the extremes of rows). A part is durable before the rows made with it are committed, and counts only if its number is not
-beyond the committed one: whatever a crash left behind is thrown away and read from the log again.
+One part a batch, `NNNNNNNNNN.*`: `rows` (numbers of spans, by trace), `contents` and `ties` (`aggregator.spans`), `links` (pairs of trace keys) and `samples` (what
+the batch changed in the extremes of rows). Numbers are kept as they are in memory, so that a part is looked up in place. A part is durable before the
+rows made with it are committed, and counts only if its number is not beyond the committed one: whatever a crash left behind is thrown
+away and read from the log again.
 """
 
 from __future__ import annotations
@@ -11,35 +12,44 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
-from aggregator.prepare import trace_key
+from aggregator.keys import U64, Ints, eight, halves, tenant_key, trace_key
 from aggregator.rollup import SAMPLE_SCHEMA
+from aggregator.spans import LINKS, Spans, coded, tenant_keys, together
 from nexus.errors import StoreUnavailable
-from nexus.model.span import SPAN_SCHEMA, Kind, empty_spans
+from nexus.model.span import Kind
 
 # How far links are followed from a touched trace: sender, its other receivers, their other senders, the polls of those.
 HOPS: Final = 4
 FAN_IN: Final = 8
 MAX_PART_SPANS: Final = 4_000_000
 SECOND_NS: Final = 1_000_000_000
-SAMPLES: Final = {"tenant": pl.String, **SAMPLE_SCHEMA, "sign": pl.Int64}
-Keys = npt.NDArray[np.uint64]
+# `owner`: `tenant_key` of the edge's tenant.
+SAMPLES: Final = {"owner": pl.UInt64, **SAMPLE_SCHEMA, "sign": pl.Int64}
+# Files of a part, the one that says that it is there last.
+_FILES: Final = ("samples", "links", "ties", "contents", "rows")
 
 
 @dataclass(slots=True)
 class Part:
-    """One batch: sorted trace keys, and link pairs (from, to) sorted by either side."""
+    """One batch: its spans sorted by trace (`traces`: the key of each), link pairs (from, to) sorted by either side, and the windows of its samples."""
 
     seq: int
-    spans: int
-    traces: Keys
+    traces: U64
     forward: npt.NDArray[np.uint64]
     backward: npt.NDArray[np.uint64]
+    windows: Ints
+
+    @property
+    def spans(self) -> int:
+        """How many."""
+        return len(self.traces)
 
 
 class WorkingSpans:
@@ -53,43 +63,64 @@ class WorkingSpans:
     def recover(self, seq: int) -> None:
         """Load what was committed up to part `seq`; drop the rest."""
         self._parts = []
-        numbers = sorted({int(path.name.split(".")[0]) for path in self._folder.glob("*.spans")})
+        numbers = sorted({int(path.name.split(".")[0]) for path in self._folder.iterdir() if path.suffix in {".rows", ".spans"}})
         for number in numbers:
             if number > seq:
                 for path in self._folder.glob(f"{number:010}.*"):
                     path.unlink()
                 continue
+            self._convert(number)
             self._parts.append(self._load(number))
+
+    def _convert(self, seq: int) -> None:
+        """A part of the first release, which kept spans as they came."""
+        spans, samples = self._path(seq, "spans"), self._path(seq, "samples")
+        if not spans.exists():
+            return
+        if not self._path(seq, "rows").exists():
+            old = pl.read_ipc(samples)
+            if "trace_id" in old.columns:
+                (high, low), shown = halves(old["trace_id"].fill_null(b"\0" * 16)), old["trace_id"].is_not_null()
+                ids = [pl.when(shown).then(pl.Series(part)).alias(name) for name, part in (("trace_hi", high), ("trace_lo", low), ("span", eight(old["span_id"])))]
+                old = old.with_columns(ids).with_columns(owner=pl.Series(tenant_keys(old["tenant"])))
+            self.add(seq, coded(pl.read_ipc(spans)), old.select(list(SAMPLES)).cast(pl.Schema(SAMPLES)))
+        for path in (self._path(seq, "traces"), spans):
+            path.unlink(missing_ok=True)
 
     def _path(self, seq: int, what: str) -> Path:
         return self._folder / f"{seq:010}.{what}"
 
     def _load(self, seq: int) -> Part:
-        links = np.load(self._path(seq, "links"), mmap_mode="r") if self._path(seq, "links").exists() else np.empty((0, 2), dtype=np.uint64)
-        height = pl.scan_ipc(self._path(seq, "spans")).select(pl.len()).collect().item()
-        return _part(seq, height, np.load(self._path(seq, "traces"), mmap_mode="r"), links)
+        path = self._path(seq, "links")
+        links = np.load(path, mmap_mode="r") if path.exists() else np.empty((0, 2), dtype=np.uint64)
+        rows, samples = self._read(seq, "rows"), self._read(seq, "samples")
+        return _part(seq, rows["tk"].to_numpy(), links, samples["start"].unique().sort().to_numpy())
 
-    def add(self, seq: int, spans: pl.DataFrame, samples: pl.DataFrame) -> Part:
-        """Write part `seq` durably; `samples` have `tenant`. It counts from `accept` on."""
-        traces = np.unique(spans.select(trace_key()).to_series().to_numpy())
-        links = link_pairs(spans)
+    def add(self, seq: int, spans: Spans, samples: pl.DataFrame) -> Part:
+        """Write part `seq` durably; `samples` as `SAMPLES`. It counts from `accept` on."""
+        spans = spans.take(np.argsort(spans.rows["tk"].to_numpy(), kind="stable").astype(np.uint32))
+        pairs = link_pairs(spans)
         self._write(seq, "samples", samples.select(list(SAMPLES)))
-        np.save(_named(self._path(seq, "links")), links)
-        np.save(_named(self._path(seq, "traces")), traces)
-        for what in ("links", "traces"):
-            _named(self._path(seq, what)).rename(self._path(seq, what))
-        self._write(seq, "spans", spans)
+        if len(pairs):
+            with self._new(seq, "links").open("wb") as file:
+                np.save(file, pairs)
+                _durable(file)
+            self._new(seq, "links").rename(self._path(seq, "links"))
+        if spans.links.height:
+            self._write(seq, "ties", spans.links)
+        self._write(seq, "contents", spans.contents, compression="lz4")
+        self._write(seq, "rows", spans.rows)
         _sync(self._folder)
-        return self._load(seq)
+        return _part(seq, self._read(seq, "rows")["tk"].to_numpy(), pairs, samples["start"].unique().sort().to_numpy())
 
-    def _write(self, seq: int, what: str, frame: pl.DataFrame) -> None:
-        path = self._path(seq, what)
-        new = path.with_suffix(f"{path.suffix}.new")
-        with new.open("wb") as file:
-            frame.write_ipc(file, compression="lz4")
-            file.flush()
-            os.fsync(file.fileno())
-        new.rename(path)
+    def _new(self, seq: int, what: str) -> Path:
+        return self._path(seq, f"{what}.new")
+
+    def _write(self, seq: int, what: str, frame: pl.DataFrame, compression: Literal["uncompressed", "lz4"] = "uncompressed") -> None:
+        with self._new(seq, what).open("wb") as file:
+            frame.write_ipc(file, compression=compression)
+            _durable(file)
+        self._new(seq, what).rename(self._path(seq, what))
 
     def accept(self, part: Part) -> None:
         """The transaction that used the part is committed. Parts of one size are made one, so that their number grows with the logarithm of the spans."""
@@ -97,7 +128,7 @@ class WorkingSpans:
         while (run := self._run()) is not None:
             parts = self._parts[run:]
             # The last part takes all in, then the others go: a crash in between leaves spans twice, which count once.
-            spans = pl.concat([self._read(one.seq, "spans") for one in parts])
+            spans = together([self._spans(one.seq) for one in parts])
             merged = self.add(part.seq, spans, pl.concat([self._read(one.seq, "samples") for one in parts]))
             for one in parts[:-1]:
                 self._delete(one.seq)
@@ -111,10 +142,10 @@ class WorkingSpans:
             return None
         return len(self._parts) - FAN_IN
 
-    def related(self, new: pl.DataFrame) -> pl.DataFrame:
+    def related(self, new: Spans) -> Spans:
         """All kept spans of the traces of `new` and of traces within `HOPS` links of them."""
         pairs = link_pairs(new)
-        wanted = edge = np.union1d(new.select(trace_key()).to_series().to_numpy(), pairs[:, 1])
+        wanted = edge = np.union1d(new.rows["tk"].to_numpy(), pairs[:, 1])
         for _ in range(HOPS):
             found = [side for part in self._parts for side in (_across(part.forward, edge), _across(part.backward, edge)) if len(side)]
             if not found:
@@ -123,86 +154,103 @@ class WorkingSpans:
             if not len(edge):
                 break
             wanted = np.union1d(wanted, edge)
-        keys = pl.Series(wanted).implode()
-        holding = [part for part in self._parts if len(np.intersect1d(part.traces, wanted, assume_unique=True))]
-        frames = [self._read(part.seq, "spans").filter(trace_key().is_in(keys)) for part in holding]
-        return pl.concat(frames) if frames else empty_spans()
+        return together([self._spans(part.seq, places) for part in self._parts if len(places := _places(part.traces, wanted))])
+
+    def _spans(self, seq: int, places: npt.NDArray[np.uint32] | None = None) -> Spans:
+        """The spans of a part, or those at `places`."""
+        ties = self._read(seq, "ties") if self._path(seq, "ties").exists() else pl.DataFrame(schema=LINKS)
+        spans = Spans(self._read(seq, "rows"), self._read(seq, "contents"), ties)
+        return spans if places is None else spans.take(places)
 
     def _read(self, seq: int, what: str) -> pl.DataFrame:
         try:
-            return pl.read_ipc(self._path(seq, what))
+            # Mapped, not read: most of a part is never looked at.
+            with pa.memory_map(str(self._path(seq, what))) as file:
+                table = pa.ipc.open_file(file).read_all()
         except OSError as error:
             msg = f"the working spans in {self._folder} cannot be read: {error}"
             raise StoreUnavailable(msg) from error
+        found = pl.from_arrow(table)
+        assert isinstance(found, pl.DataFrame)
+        return found
 
-    def compact(self, keep: Callable[[pl.DataFrame], pl.DataFrame], open_windows: dict[str, set[int]]) -> None:
-        """Rewrite parts with the spans that `keep` leaves and the samples of open windows; a part without either is deleted."""
+    def compact(self, keep: Callable[[Spans], npt.NDArray[np.bool_]], open_windows: dict[str, set[int]]) -> None:
+        """Rewrite parts with the spans that `keep` flags and the samples of open windows; a part without either is deleted."""
         opened = pl.DataFrame(
-            [(tenant, start * SECOND_NS) for tenant, starts in open_windows.items() for start in starts], schema={"tenant": pl.String, "start": pl.Int64}, orient="row",
+            [(tenant_key(tenant), start * SECOND_NS) for tenant, starts in open_windows.items() for start in starts], schema={"owner": pl.UInt64, "start": pl.Int64}, orient="row",
         )
         left: list[Part] = []
         for part in self._parts:
-            spans, samples = self._read(part.seq, "spans"), self._read(part.seq, "samples")
-            kept, standing = keep(spans), samples.join(opened, on=["tenant", "start"], how="semi")
-            if kept.height or standing.height:
-                left.append(part if kept.height == spans.height and standing.height == samples.height else self.add(part.seq, kept, standing))
+            spans, samples = self._spans(part.seq), self._read(part.seq, "samples")
+            kept, standing = keep(spans), samples.join(opened, on=["owner", "start"], how="semi")
+            if kept.any() or standing.height:
+                left.append(part if kept.all() and standing.height == samples.height else self.add(part.seq, spans.where(kept), standing))
             else:
                 self._delete(part.seq)
         self._parts = left
 
     def _delete(self, seq: int) -> None:
-        # Spans last: a part without them is not there.
-        for what in ("samples", "links", "traces", "spans"):
+        # A part without rows is not there.
+        for what in reversed(_FILES):
             self._path(seq, what).unlink(missing_ok=True)
 
     def size(self) -> tuple[int, int]:
         """Parts and bytes on disk."""
         return len(self._parts), sum(path.stat().st_size for path in self._folder.iterdir())
 
-    def all_spans(self) -> pl.DataFrame:
+    def all_spans(self) -> Spans:
         """Every kept span."""
-        frames = [self._read(part.seq, "spans") for part in self._parts]
-        return pl.concat(frames) if frames else empty_spans()
+        return together([self._spans(part.seq) for part in self._parts])
 
     def samples(self, rows: pl.DataFrame, more: list[pl.DataFrame]) -> pl.DataFrame:
-        """Samples of the facts that stand in `rows` (`tenant`, `edge`, `start` ns), with those of a part that is not accepted yet (`more`)."""
-        parts = [part.select(list(SAMPLES)).join(rows, on=["tenant", "edge", "start"], how="semi") for part in more]
-        parts += [self._read(part.seq, "samples").join(rows, on=["tenant", "edge", "start"], how="semi") for part in self._parts]
+        """Samples of the facts that stand in `rows` (`edge`, `start` ns), with those of a part that is not accepted yet (`more`)."""
+        windows = rows["start"].unique().to_numpy()
+        read = [self._read(part.seq, "samples") for part in self._parts if np.isin(part.windows, windows).any()]
+        parts = [part.join(rows, on=["edge", "start"], how="semi") for part in (*more, *read)]
         found = pl.concat(parts) if parts else pl.DataFrame(schema=SAMPLES)
         return found.group_by([name for name in SAMPLES if name != "sign"]).agg(pl.col("sign").sum()).filter(pl.col("sign") > 0)
 
 
-def link_pairs(spans: pl.DataFrame) -> npt.NDArray[np.uint64]:
+def link_pairs(spans: Spans) -> npt.NDArray[np.uint64]:
     """Distinct (trace, linked trace) of spans that may tie messages."""
-    linking = spans.filter(pl.col("kind").is_in([Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER]) & (pl.col("links").list.len() > 0))
-    if not linking.height:
+    links = spans.links.filter(pl.col("trace_id").bin.size() == 16)  # bytes of a trace id
+    if not links.height:
         return np.empty((0, 2), dtype=np.uint64)
-    flat = linking.select("tenant", own=trace_key(), links="links").explode("links", keep_nulls=False, empty_as_null=False)
-    flat = flat.select("tenant", "own", trace_id=pl.col("links").struct.field("trace_id"))
-    pairs = flat.select("own", other=trace_key()).filter(pl.col("own") != pl.col("other")).unique()
-    return np.column_stack([pairs["own"].to_numpy(), pairs["other"].to_numpy()]).astype(np.uint64)
+    content = spans.rows["content"].gather(links["at"])
+    ties = spans.contents["kind"].is_in([Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER]).gather(content).to_numpy()
+    own = spans.rows["tk"].gather(links["at"]).to_numpy()
+    other = trace_key(tenant_keys(spans.contents["tenant"].gather(content)), *halves(links["trace_id"]))
+    return np.unique(np.column_stack([own, other])[ties & (own != other)], axis=0)
 
 
-def _part(seq: int, spans: int, traces: Keys, links: npt.NDArray[np.uint64]) -> Part:
+def _part(seq: int, traces: U64, links: npt.NDArray[np.uint64], windows: Ints) -> Part:
     forward = links[np.argsort(links[:, 0], kind="stable")]
     backward = links[np.argsort(links[:, 1], kind="stable")][:, ::-1]
-    return Part(seq, spans, traces, forward, backward)
+    return Part(seq, traces, forward, backward, windows)
+
+
+def _places(traces: U64, wanted: U64) -> npt.NDArray[np.uint32]:
+    """Where sorted `traces` are among the `wanted` (sorted)."""
+    begin = np.searchsorted(traces, wanted, side="left")
+    counts = np.searchsorted(traces, wanted, side="right") - begin
+    begin, counts = begin[counts > 0], counts[counts > 0]
+    return (np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())).astype(np.uint32)
 
 
 def _size_class(spans: int) -> int:
     return max(0, spans // 1000).bit_length() // 3
 
 
-def _across(pairs: npt.NDArray[np.uint64], edge: Keys) -> Keys:
+def _across(pairs: npt.NDArray[np.uint64], edge: U64) -> U64:
     """What `edge` is linked to; `pairs` sorted by their first column."""
     if not len(pairs) or not len(edge):
         return np.empty(0, dtype=np.uint64)
-    first = pairs[:, 0]
-    return np.unique(pairs[np.isin(first, edge), 1])
+    return np.unique(pairs[_places(pairs[:, 0], edge), 1])
 
 
-def _named(path: Path) -> Path:
-    return path.with_suffix(f"{path.suffix}.npy")
+def _durable(file: Any) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _sync(folder: Path) -> None:
@@ -213,4 +261,4 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-__all__ = ["SPAN_SCHEMA", "Part", "WorkingSpans", "link_pairs"]
+__all__ = ["Part", "WorkingSpans", "link_pairs"]

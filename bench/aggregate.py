@@ -1,6 +1,6 @@
 """The whole path: requests decoded, logged, paired, rolled up and committed. Prints spans/s, CPU-seconds per million spans, and 1x, 3x, 10x.
 
-    python bench/aggregate.py [--spans 300000] [--services 200] [--late 0.10] [--duplicates 0.01] [--scale 1 3]
+    python bench/aggregate.py [--spans 300000] [--services 200] [--late 0.10] [--duplicates 0.01] [--scale 1 3 10] [--stages] [--rate 50000]
 
 Requests are made beforehand from templates with fresh ids and times. Ten per cent of the spans come late: of every fifth trace half of
 the spans, hundreds of requests after the rest. One per cent of the requests come twice.
@@ -9,10 +9,15 @@ the spans, hundreds of requests after the rest. One per cent of the requests com
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
+import os
 import resource
 import sys
 import tempfile
+import threading
 import time
+from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -139,43 +144,143 @@ def requests(count, services, late, duplicates, seed):
     return out + waiting, total
 
 
-def cpu():
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+class Cpu:
+    """CPU seconds of this process and of every PostgreSQL process, the ended ones too."""
+
+    def __init__(self, data):
+        self.postmaster = int((data / "postmaster.pid").read_text().split()[0])
+
+    def seconds(self):
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        ticks = 0
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                fields = path.read_text().rsplit(") ", 1)[1].split()
+                if self.postmaster in {int(path.parent.name), int(fields[1])}:
+                    # Of the postmaster also what its ended children used.
+                    ticks += sum(map(int, fields[11:15] if int(path.parent.name) == self.postmaster else fields[11:13]))
+        return usage.ru_utime + usage.ru_stime, ticks / os.sysconf("SC_CLK_TCK")
 
 
-def run(count, args, seed):
-    sent, total = requests(count, args.services, args.late, args.duplicates, seed)
-    with tempfile.TemporaryDirectory() as folder:
-        server = EmbeddedPostgres(Path(folder) / "pg")
+class Stages:
+    """CPU seconds of this process in functions of the path, each without those inside it."""
+
+    NAMES = (
+        ("bench.aggregate", "decode_batch"), ("collector_receiver.log.local", "LocalSpanLogWriter.append_raw"), ("collector_receiver.log.reader", "LocalSpanLogReader.read"),
+        ("aggregator.engine", "coded"), ("aggregator.engine", "unseen"), ("aggregator.working", "WorkingSpans.related"), ("aggregator.delta", "observe"),
+        ("aggregator.engine", "delta"), ("aggregator.engine", "numbered"), ("aggregator.working", "WorkingSpans.add"), ("aggregator.working", "WorkingSpans.accept"),
+        ("aggregator.replace", "by_minute"), ("aggregator.replace", "revise"), ("aggregator.codec", "encode"), ("aggregator.engine", "roll"), ("aggregator.engine", "fold"),
+        ("aggregator.engine", "Engine.batch"),
+    )
+
+    def __init__(self):
+        self.used, self.inner = dict.fromkeys((name for _, name in self.NAMES), 0.0), []
+        for module, name in self.NAMES:
+            holder = sys.modules["__main__" if module == "bench.aggregate" else module]
+            *path, last = name.split(".")
+            for part in path:
+                holder = getattr(holder, part)
+            setattr(holder, last, self.timed(name, getattr(holder, last)))
+
+    def timed(self, name, function):
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            began = time.process_time()
+            self.inner.append(0.0)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                took = time.process_time() - began
+                self.used[name] += took - self.inner.pop()
+                if self.inner:
+                    self.inner[-1] += took
+
+        return call
+
+    def print(self, spans):
+        for name, seconds in sorted(self.used.items(), key=lambda item: -item[1]):
+            print(f"    {name:<32} {seconds / spans * 1e6:6.2f} CPU-s per million")
+        self.used = dict.fromkeys(self.used, 0.0)
+
+
+@contextlib.contextmanager
+def installation():
+    """An engine, a writer of its log, and the CPU seconds of both and of their PostgreSQL."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        server = EmbeddedPostgres(folder / "pg")
         url = server.start()
         migrate(url)
         database = Database(url, size=4)
-        writer, reader = LocalSpanLogWriter(Path(folder) / "log", Clock()), LocalSpanLogReader(Path(folder) / "log", Clock())
-        engine = Engine(reader, database, WorkingSpans(Path(folder) / "working"), Rules(infrastructure=Infrastructure(INFRASTRUCTURE_RPC, INFRASTRUCTURE_PATHS)), Clock())
-        began, used = time.monotonic(), cpu()
-        taken, waiting = 0.0, 0
+        writer, reader = LocalSpanLogWriter(folder / "log", Clock()), LocalSpanLogReader(folder / "log", Clock())
+        engine = Engine(reader, database, WorkingSpans(folder / "working"), Rules(infrastructure=Infrastructure(INFRASTRUCTURE_RPC, INFRASTRUCTURE_PATHS)), Clock())
+        try:
+            yield engine, writer, Cpu(next(folder.glob("pg/**/postmaster.pid")).parent)
+        finally:
+            writer.close()
+            database.close()
+            server.stop()
+
+
+def receive(writer, group):
+    done = decode_batch(group, ["default"] * len(group))
+    writer.append_raw(done.raw, "otlp", done.rejections)
+    return len(done.raw)
+
+
+def run(count, args, seed, stages):
+    sent, total = requests(count, args.services, args.late, args.duplicates, seed)
+    with installation() as (engine, writer, cpu):
+        began, (before, database_before) = time.monotonic(), cpu.seconds()
+        waiting = 0
         for part in range(0, len(sent), 64):
-            one = time.monotonic()
-            group = sent[part : part + 64]
-            done = decode_batch(group, ["default"] * len(group))
-            writer.append(done.spans, "otlp", done.rejections)
-            waiting += done.spans.height
-            taken += time.monotonic() - one
+            waiting += receive(writer, sent[part : part + 64])
             # Under load the log holds a full batch by the time the last one is done.
             if waiting >= args.batch:
                 engine.batch(args.batch)
+                engine.fold()
                 waiting = 0
         while engine.batch(args.batch).spans:
             pass
-        wall, used = time.monotonic() - began, cpu() - used
+        # What waits to be folded is part of the price.
+        engine.fold(everything=True)
+        wall, (own, database) = time.monotonic() - began, cpu.seconds()
+        own, database = (own - before) / total * 1e6, (database - database_before) / total * 1e6
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        writer.close()
-        database.close()
-        server.stop()
-    print(f"{total:>10,} spans  {args.services} services  {total / wall:>9,.0f} spans/s  {used / total * 1e6:5.2f} CPU-s per million (database apart)  "
-          f"decode+log {taken / wall:.0%}  peak {peak} MB")
-    return total / wall
+    print(f"{total:>10,} spans  {args.services} services  {total / wall:>9,.0f} spans/s  {own + database:6.2f} CPU-s per million ({own:.2f} and PostgreSQL {database:.2f})  peak {peak} MB")
+    if stages:
+        stages.print(total)
+    return own + database
+
+
+def freshness(args, seconds=20):
+    """Spans at a rate, rolled up as they come: how old the oldest span of a batch is when it is committed."""
+    sent, total = requests(args.rate * seconds, args.services, args.late, args.duplicates, 7)
+    with installation() as (engine, writer, cpu):
+        marks, done = deque(), threading.Event()
+
+        def send():
+            began, spans = time.monotonic(), 0
+            for part in range(0, len(sent), 16):
+                time.sleep(max(0.0, began + spans / args.rate - time.monotonic()))
+                at = time.monotonic()
+                spans += receive(writer, sent[part : part + 16])
+                marks.append((at, engine.log_end()))
+            done.set()
+
+        before = sum(cpu.seconds())
+        threading.Thread(target=send, daemon=True).start()
+        ages = []
+        while not done.is_set() or marks:
+            taken = engine.batch(1_000_000).spans
+            engine.fold()
+            while marks and engine.reached(marks[0][1]):
+                ages.append(time.monotonic() - marks.popleft()[0])
+            if not taken:
+                time.sleep(0.2)
+        used = sum(cpu.seconds()) - before
+    ages.sort()
+    print(f"{args.rate:,} spans/s for {seconds} s: committed after {ages[len(ages) // 2]:.1f} s (median), {ages[-1]:.1f} s (longest); {used / total * 1e6:.2f} CPU-s per million")
 
 
 def main():
@@ -184,11 +289,17 @@ def main():
     parser.add_argument("--services", type=int, default=200)
     parser.add_argument("--late", type=float, default=0.10)
     parser.add_argument("--duplicates", type=float, default=0.01)
-    parser.add_argument("--batch", type=int, default=250_000)
+    parser.add_argument("--batch", type=int, default=500_000)
     parser.add_argument("--scale", type=int, nargs="*", default=[1, 3, 10])
+    parser.add_argument("--rate", type=int, default=0, help="also measure freshness at so many spans/s")
+    parser.add_argument("--stages", action="store_true", help="print CPU seconds by stage")
     args = parser.parse_args()
-    rates = [run(args.spans * scale, args, scale) for scale in args.scale]
-    print("rate against 1x: " + ", ".join(f"{scale}x {rate / rates[0]:.2f}" for scale, rate in zip(args.scale, rates, strict=True)))
+    stages = Stages() if args.stages else None
+    costs = [run(args.spans * scale, args, scale, stages) for scale in args.scale]
+    if costs:
+        print("cost against the first: " + ", ".join(f"{scale}x {cost / costs[0]:.2f}" for scale, cost in zip(args.scale, costs, strict=True)))
+    if args.rate:
+        freshness(args)
 
 
 if __name__ == "__main__":

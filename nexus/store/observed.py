@@ -14,6 +14,8 @@ from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("observed")
+# Minutes that are not folded into the other grains yet.
+PENDING: Final = -1
 MINUTE, HOUR, DAY = 0, 1, 2
 KEY: Final = ("tenant", "grain", "edge", "start", "shard")
 _COUNTS: Final = (
@@ -21,8 +23,10 @@ _COUNTS: Final = (
     "client_sum", "server_sum", "queue_sum", "first_ns", "last_ns", "client_min", "client_max", "server_min", "server_max", "queue_min", "queue_max",
 )
 ROW_SCHEMA: Final[dict[str, Any]] = {
-    "tenant": pl.String, "grain": pl.Int16, "edge": pl.Int64, "start": pl.Int64, **dict.fromkeys(_COUNTS, pl.Int64), "bags": pl.String, "examples": pl.String, "shard": pl.Int16,
+    "tenant": pl.String, "grain": pl.Int16, "edge": pl.Int64, "start": pl.Int64, **dict.fromkeys(_COUNTS, pl.Int64), "bags": pl.String, "sketches": pl.Binary, "shown": pl.Binary,
+    "examples": pl.String, "shard": pl.Int16,
 }
+_BYTES: Final = ("sketches", "shown")
 # The local log.
 LOCAL: Final = 0
 _IDS: Final[dict[str, Any]] = {"tenant": pl.String, "rid": pl.String, "id": pl.Int64}
@@ -103,25 +107,57 @@ def overflow(connection: Connection) -> list[tuple[str, str, int]]:
 
 
 def existing_rows(connection: Connection, keys: pl.DataFrame) -> pl.DataFrame:
-    """Stored rows of `keys` (`KEY`, `start` in seconds), which are then on hold for `replace_rows`."""
+    """Stored rows of `keys` (`KEY`, `start` in seconds), which are then on hold for `replace_rows`. Pending rows are on hold only."""
+    _stage(connection, keys)
+    with connection.cursor() as cursor, cursor.copy(f"COPY ({_SQL['existing']}) TO STDOUT (FORMAT csv)") as out:
+        return _frame(b"".join(bytes(part) for part in out))
+
+
+def _stage(connection: Connection, keys: pl.DataFrame) -> None:
     # The session's own, so that shards do not wait for one another.
     for name in ("stage_touched", "stage_revised", "clear_staging"):
         connection.execute(_SQL[name])
-    with connection.cursor() as cursor:
-        with cursor.copy(_SQL["copy_touched"]) as copy:
-            copy.write(_csv(keys.select(KEY)))
-        with cursor.copy(f"COPY ({_SQL['existing']}) TO STDOUT (FORMAT csv)") as out:
-            text = b"".join(bytes(part) for part in out)
-    return pl.read_csv(BytesIO(text), has_header=False, schema=ROW_SCHEMA) if text else pl.DataFrame(schema=ROW_SCHEMA)
+    with connection.cursor() as cursor, cursor.copy(_SQL["copy_touched"]) as copy:
+        copy.write(_csv(keys.select(KEY)))
+
+
+def _frame(text: bytes) -> pl.DataFrame:
+    if not text:
+        return pl.DataFrame(schema=ROW_SCHEMA)
+    rows = pl.read_csv(BytesIO(text), has_header=False, schema=ROW_SCHEMA | dict.fromkeys(_BYTES, pl.String))
+    return rows.with_columns(pl.col(_BYTES).str.slice(2).str.decode("hex"))
 
 
 def replace_rows(connection: Connection, rows: pl.DataFrame) -> None:
     """Put `rows` (`ROW_SCHEMA`) in the place of those on hold."""
+    _copy_revised(connection, rows)
+    connection.execute(_SQL["drop_touched"])
+    connection.execute(_SQL["put_revised"])
+
+
+def _copy_revised(connection: Connection, rows: pl.DataFrame) -> None:
     if rows.height:
         with connection.cursor() as cursor, cursor.copy(_SQL["copy_revised"]) as copy:
             copy.write(_csv(rows.select(list(ROW_SCHEMA))))
-    connection.execute(_SQL["drop_touched"])
-    connection.execute(_SQL["put_revised"])
+
+
+def put_pending(connection: Connection, keys: pl.DataFrame, rows: pl.DataFrame) -> None:
+    """Put pending `rows` (`ROW_SCHEMA`) in the place of those of `keys` (`KEY`)."""
+    _stage(connection, keys)
+    _copy_revised(connection, rows)
+    connection.execute(_SQL["drop_pending"])
+    connection.execute(_SQL["put_pending"])
+
+
+def pending_rows(connection: Connection, shard: int) -> pl.DataFrame:
+    """Every pending row of a shard."""
+    with connection.cursor() as cursor, cursor.copy(f"COPY ({_SQL['pending']}) TO STDOUT (FORMAT csv)", {"shard": shard}) as out:
+        return _frame(b"".join(bytes(part) for part in out))
+
+
+def windows_held(connection: Connection, tenants: list[str], starts: list[int], shard: int) -> set[int]:
+    """Those minutes (seconds) of which a shard has folded rows."""
+    return {start for (start,) in connection.execute(_SQL["windows_held"], {"tenants": tenants, "starts": starts, "shard": shard}).fetchall()}
 
 
 def rows_inside(connection: Connection, grain: int, over: pl.DataFrame, size: int, shard: int) -> pl.DataFrame:
@@ -131,6 +167,7 @@ def rows_inside(connection: Connection, grain: int, over: pl.DataFrame, size: in
 
 
 def _csv(frame: pl.DataFrame) -> bytes:
+    frame = frame.with_columns(("\\x" + pl.col(name).bin.encode("hex")).alias(name) for name in _BYTES if name in frame.columns)
     out = BytesIO()
     # Quoted texts, so that an empty one is not null.
     frame.write_csv(out, include_header=False, quote_style="non_numeric")

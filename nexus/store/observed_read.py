@@ -8,12 +8,12 @@ from typing import Any, Final, Protocol
 import polars as pl
 from psycopg.rows import class_row
 
-from nexus.store.observed import ROW_SCHEMA
+from nexus.store.observed import PENDING, ROW_SCHEMA
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("observed")
-_ROWS: Final = {name: kind for name, kind in ROW_SCHEMA.items() if name not in {"tenant", "grain", "shard"}}
+_ROWS: Final = {"edge": pl.Int64, "start": pl.Int64, "grain": pl.Int16} | {name: kind for name, kind in ROW_SCHEMA.items() if name not in {"tenant", "shard"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,19 @@ def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
 
 
 def rows_between(connection: Connection, tenant: str, grain: int, edges: list[int], start: int, end: int) -> pl.DataFrame:
-    """Stored rows of edges in [start, end) seconds."""
-    rows = connection.execute(_SQL["rows_between"], {"tenant": tenant, "grain": grain, "edges": edges, "from": start, "to": end}).fetchall()
-    return pl.DataFrame(rows, schema=_ROWS, orient="row")
+    """Stored rows of edges in [start, end) seconds, with what is pending in them (grain -1, by minute)."""
+    return _rows(connection, tenant, [grain, PENDING], edges, start, end)
+
+
+def rows_of_grain(connection: Connection, tenant: str, grain: int, edges: list[int], start: int, end: int) -> pl.DataFrame:
+    """Stored rows of edges in [start, end) seconds, without what is pending."""
+    return _rows(connection, tenant, [grain], edges, start, end)
+
+
+def _rows(connection: Connection, tenant: str, grains: list[int], edges: list[int], start: int, end: int) -> pl.DataFrame:
+    values = {"tenant": tenant, "grains": grains, "edges": edges, "from": start, "to": end}
+    with connection.cursor(binary=True) as cursor:
+        return pl.DataFrame(cursor.execute(_SQL["rows_between"], values).fetchall(), schema=_ROWS, orient="row")
 
 
 def row_range(connection: Connection, tenant: str, grain: int) -> tuple[int, int] | None:

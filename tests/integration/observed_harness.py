@@ -12,8 +12,9 @@ import polars as pl
 
 from aggregator.concepts import Infrastructure
 from aggregator.engine import Engine
+from aggregator.parts import added
 from aggregator.ranges import LAST, Segment
-from aggregator.reading import ObservedStore, decoded
+from aggregator.reading import ObservedStore, read
 from aggregator.settle import Retention
 from aggregator.steps import Rules
 from aggregator.summary import summaries
@@ -114,10 +115,10 @@ class Bench:
         spans = [Segment(0, 0, LAST)]
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans)))
-            rows = observed_read.rows_between(connection, tenant, 0, [edge.id for edge in known], 0, LAST).with_columns(start=pl.col("start") * 10**9)
+            parts = read(connection, tenant, known, spans)
         by_id = {edge.id: edge for edge in known}
         found = {edge.rid: [] for edge in known}
-        for row in summaries(*decoded(rows)):
+        for row in summaries(added(parts)):
             measures = plain(edge_view(by_id[row["edge"]], row, Links()))
             found[measures["rid"]].append({"start_ns": row["start"], **{name: value for name, value in measures.items() if name != "self"}})
         return found

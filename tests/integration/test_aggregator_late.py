@@ -88,7 +88,7 @@ def test_spans_of_settled_windows_are_let_go_but_for_publish_spans(bench, clock)
     send(bench, span("a", "t", "1", None, "PRODUCER", 0, 10, attributes=KAFKA), span("a", "t", "9", None, "SERVER", 0, 10))
     settle(bench, clock, hours=7)
     working = bench.engine._working
-    assert working.all_spans()["kind"].to_list() == [4]
+    assert working.all_spans().said("kind").to_list() == [4]
     clock.at += timedelta(hours=30)
     send(bench, span("z", "z", "1", None, "SERVER", 90 * HOUR, 90 * HOUR + 1))
     settle(bench, clock, hours=7)

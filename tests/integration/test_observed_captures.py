@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -17,6 +18,7 @@ from observed_harness import codec, delivered, rules_of
 
 from aggregator.delta import difference
 from aggregator.observe import observe
+from aggregator.spans import coded
 
 TRACES = Path(os.environ.get("SHARED_DIR", Path(__file__).parents[3] / "shared")) / "traces"
 
@@ -35,9 +37,10 @@ def facts_of(name):
                     _bytes(span)
         spans += codec.from_request(Parse(json.dumps(body), ExportTraceServiceRequest(), ignore_unknown_fields=True))
     frame, _ = delivered(spans)
-    found = observe(frame, rules_of())
-    assert difference(found, None).rows.totals.height
-    return {(s, t, i): n for s, t, i, n in found.facts.group_by("source", "target", "infrastructure").agg(n=__import__("polars").col("calls").sum()).iter_rows()}
+    found = observe(coded(frame), rules_of())
+    assert difference(found).rows.totals.height
+    facts = found.facts.classes.select(pl.col("source", "target", "infrastructure", "calls").gather(found.facts.single["fact"]))
+    return {(s, t, i): n for s, t, i, n in facts.group_by("source", "target", "infrastructure").agg(pl.col("calls").sum()).iter_rows()}
 
 
 def _bytes(span):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from aggregator.delta import delta, difference, unseen
 from aggregator.extremes import bounds, examples, merge_bounds, merge_examples
 from aggregator.observe import observe
+from aggregator.spans import coded, no_spans, together
 from aggregator.steps import Rules
 from nexus.model.span import SPAN_SCHEMA
 
@@ -44,9 +46,16 @@ def span_sets(draw):
     return pl.DataFrame(rows, schema=SPAN_SCHEMA, orient="row")
 
 
+def said(spans):
+    """What each fact of spans says, and when and where."""
+    found = observe(coded(spans), RULES)
+    facts = pl.concat([found.facts.single.drop("fact", "example"), found.examples(), found.facts.classes.select(pl.all().gather(found.facts.single["fact"]))], how="horizontal")
+    return [repr(row) for row in facts.select(sorted(facts.columns)).rows()]
+
+
 def rolled(changes):
     """Sum of deltas, by the names of edges."""
-    totals, bags, samples = [], [], []
+    totals, bags, sketches, samples = [], [], [], []
     for change in changes:
         names = change.edges.select("edge", name=pl.concat_str("tenant", "rid", separator=" "))
 
@@ -55,14 +64,16 @@ def rolled(changes):
 
         totals.append(named(change.rows.totals))
         bags.append(named(change.rows.bags))
+        sketches.append(named(change.rows.sketches))
         samples.append(named(change.rows.samples))
     key = ["name", "start"]
     total = pl.concat(totals).group_by(key).agg(pl.all().sum())
     total = total.filter(pl.any_horizontal(pl.exclude(key) != 0)).sort(key)
     bag = pl.concat(bags).group_by(*key, "kind", "item").agg(pl.col("n", "m").sum()).filter((pl.col("n") != 0) | (pl.col("m") != 0)).sort(*key, "kind", "item")
+    sketch = pl.concat(sketches).group_by(*key, "mark").agg(pl.col("n").sum()).filter(pl.col("n") != 0).sort(*key, "mark")
     sample = pl.concat(samples)
     sample = sample.group_by([name for name in sample.columns if name != "sign"]).agg(pl.col("sign").sum()).filter(pl.col("sign") != 0)
-    return total.rows(), bag.rows(), sorted(map(repr, sample.select(sorted(sample.columns)).rows()))
+    return total.rows(), bag.rows(), sketch.rows(), sorted(map(repr, sample.select(sorted(sample.columns)).rows()))
 
 
 @settings(max_examples=30, deadline=None)
@@ -72,30 +83,28 @@ def test_any_order_and_batching_gives_the_same_rows(spans, seed, cuts):
     order = list(range(spans.height)) + [rng.randrange(spans.height) for _ in range(3)]
     rng.shuffle(order)
     size = -(-len(order) // cuts)
-    changes, seen = [], spans.clear()
+    changes, seen = [], no_spans()
     for at in range(0, len(order), size):
-        new, _ = unseen(spans[order[at : at + size]], seen)
+        new, _ = unseen(coded(spans[order[at : at + size]]), seen)
         if new.height:
             changes.append(delta(new, seen, RULES))
-            seen = pl.concat([seen, new])
-    assert rolled(changes) == rolled([difference(observe(spans, RULES), None)])
+            seen = together([seen, new])
+    assert rolled(changes) == rolled([difference(observe(coded(spans), RULES))])
 
 
 @settings(max_examples=15, deadline=None)
 @given(spans=span_sets())
 def test_no_tenant_changes_anothers_rows(spans):
-    together = observe(spans, RULES).facts
-    alone = pl.concat([observe(part, RULES).facts for part in spans.partition_by("tenant")])
-    columns = sorted(together.columns)
-    assert sorted(map(repr, together.select(columns).rows())) == sorted(map(repr, alone.select(columns).rows()))
+    alone = [fact for part in spans.partition_by("tenant") for fact in said(part)]
+    assert sorted(said(spans)) == sorted(alone)
 
 
 @settings(max_examples=15, deadline=None)
 @given(spans=span_sets(), seed=st.integers(0, 10**6))
 def test_parts_of_whole_traces_add_up(spans, seed):
     spans = spans.with_columns(links=pl.lit([], dtype=SPAN_SCHEMA["links"]))
-    whole = difference(observe(spans, RULES), None)
-    parts = [difference(observe(part, RULES), None) for part in spans.partition_by("trace_id")]
+    whole = difference(observe(coded(spans), RULES))
+    parts = [difference(observe(coded(part), RULES)) for part in spans.partition_by("trace_id")]
     random.Random(seed).shuffle(parts)
     assert rolled(parts) == rolled([whole])
 
@@ -103,7 +112,7 @@ def test_parts_of_whole_traces_add_up(spans, seed):
 @settings(max_examples=30, deadline=None)
 @given(spans=span_sets(), share=st.floats(0.1, 0.9))
 def test_extremes_merge(spans, share):
-    samples = difference(observe(spans, RULES), None).rows.samples
+    samples = difference(observe(coded(spans), RULES)).rows.samples
     cut = int(samples.height * share)
     parts = samples[:cut], samples[cut:]
     key = ["edge", "start"]
@@ -113,12 +122,31 @@ def test_extremes_merge(spans, share):
 
 
 def test_keys_that_collide_do_not_join_tenants(monkeypatch):
-    from aggregator import prepare
+    from aggregator import spans as module
 
-    monkeypatch.setattr(prepare, "trace_key", lambda column="trace_id": pl.col(column).hash(0))
+    monkeypatch.setattr(module, "tenant_key", lambda _tenant: 0)
     base = {"trace_id": b"t" * 16, "flags": 0, "start_ns": START, "end_ns": START + 10, "status": 0, "name": "op", "attributes": [], "links": [], "attribute_count": 0}
     spans = pl.DataFrame([
         {**base, "tenant": "t0", "span_id": b"1" * 8, "parent_id": b"", "kind": 3, "service_name": "a"},
         {**base, "tenant": "t1", "span_id": b"2" * 8, "parent_id": b"1" * 8, "kind": 2, "service_name": "b"},
     ], schema=SPAN_SCHEMA, orient="row")
-    assert observe(spans, RULES).facts.height == 0
+    assert observe(coded(spans), RULES).facts.single.height == 0
+
+
+def test_contents_that_collide_do_not_speak_for_other_tenants(monkeypatch):
+    from aggregator import spans as module
+
+    monkeypatch.setattr(module, "mixed", lambda columns: np.zeros(len(list(columns)[0]), dtype=np.uint64))
+    rows = [
+        {"tenant": tenant, "trace_id": b"t" * 16, "span_id": b"1" * 8, "parent_id": b"", "kind": 2, "service_name": tenant, "start_ns": START, "end_ns": START + 10, "attributes": [],
+         "links": []} for tenant in ("t0", "t1")
+    ]
+    found = coded(pl.DataFrame(rows, schema=SPAN_SCHEMA, orient="row"))
+    assert found.said("service_name").to_list() == ["t0", "t1"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(spans=span_sets())
+def test_spans_in_parts_are_the_spans_that_came(spans):
+    spans = spans.with_columns(pl.col("start_ns").sort())
+    assert coded(spans).frame().rows() == spans.rows()

@@ -42,13 +42,14 @@ COPY observed_touched (tenant, grain, edge, start, shard) FROM STDIN (FORMAT csv
 -- name: existing
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
        r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
-       r.queue_min, r.queue_max, r.bags, r.examples, r.shard
+       r.queue_min, r.queue_max, r.bags, r.sketches, r.shown, r.examples, r.shard
 FROM observed_row r JOIN observed_touched t USING (tenant, grain, edge, start, shard)
+WHERE r.grain >= 0
 
 -- name: copy_revised
 COPY observed_revised (
     tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
-    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, examples, shard
+    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
 ) FROM STDIN (FORMAT csv)
 
 -- name: drop_touched
@@ -58,11 +59,44 @@ WHERE r.tenant = t.tenant AND r.grain = t.grain AND r.edge = t.edge AND r.start 
 -- name: put_revised
 INSERT INTO observed_row (
     tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
-    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, examples, shard
+    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
 )
 SELECT tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
-       client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, examples, shard
+       client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
 FROM observed_revised
+
+-- name: drop_pending
+DELETE FROM observed_row r USING observed_touched t
+WHERE r.tenant = t.tenant AND r.grain = -1 AND r.edge = t.edge AND r.start = t.start AND r.shard = t.shard
+  AND NOT EXISTS (SELECT 1 FROM observed_revised v WHERE v.tenant = t.tenant AND v.edge = t.edge AND v.start = t.start)
+
+-- name: put_pending
+INSERT INTO observed_row (
+    tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
+    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
+)
+SELECT tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
+       client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
+FROM observed_revised
+ON CONFLICT (tenant, grain, edge, start, shard) DO UPDATE
+SET facts = excluded.facts, calls = excluded.calls, handled = excluded.handled, messages = excluded.messages, retries = excluded.retries,
+    client_errors = excluded.client_errors, server_errors = excluded.server_errors, errors = excluded.errors, cancelled = excluded.cancelled,
+    observed = excluded.observed, clock_suspect = excluded.clock_suspect, queue_unmeasured = excluded.queue_unmeasured,
+    client_sum = excluded.client_sum, server_sum = excluded.server_sum, queue_sum = excluded.queue_sum, first_ns = excluded.first_ns,
+    last_ns = excluded.last_ns, client_min = excluded.client_min, client_max = excluded.client_max, server_min = excluded.server_min,
+    server_max = excluded.server_max, queue_min = excluded.queue_min, queue_max = excluded.queue_max, bags = excluded.bags,
+    sketches = excluded.sketches, shown = excluded.shown, examples = excluded.examples
+
+-- name: pending
+SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
+       r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
+       r.queue_min, r.queue_max, r.bags, r.sketches, r.shown, r.examples, r.shard
+FROM observed_row r
+WHERE r.grain = -1 AND r.shard = %(shard)s
+
+-- name: windows_held
+SELECT DISTINCT r.start FROM unnest(%(tenants)s::text[]) AS of_ (tenant) JOIN observed_row r USING (tenant)
+WHERE r.grain = 0 AND r.start = ANY(%(starts)s) AND r.shard = %(shard)s
 
 -- name: touch_windows
 INSERT INTO observed_window (tenant, start, touched_at, opened_at)
@@ -95,7 +129,7 @@ SELECT coalesce(sum(late), 0)::bigint, coalesce(sum(duplicates), 0)::bigint, coa
 -- name: edge_counts
 SELECT count(*) FILTER (WHERE e.relation <> 'SERVICE')::bigint, count(*) FILTER (WHERE e.relation = 'SERVICE')::bigint
 FROM observed_edge e
-WHERE EXISTS (SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain = 3 AND r.edge = e.id)
+WHERE EXISTS (SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain IN (3, -1) AND r.edge = e.id)
 
 -- name: find_edges
 SELECT e.id, e.rid, e.relation, e.source, e.source_env, e.target, e.target_kind, e.target_env, e.infrastructure
@@ -114,25 +148,25 @@ WHERE e.tenant = %(tenant)s
   AND e.rid > %(after)s
   AND EXISTS (
       SELECT 1 FROM unnest(%(grains)s::smallint[], %(froms)s::bigint[], %(tos)s::bigint[]) AS span (grain, from_, to_)
-      JOIN observed_row r ON r.tenant = e.tenant AND r.grain = span.grain AND r.edge = e.id AND r.start >= span.from_ AND r.start < span.to_
+      JOIN observed_row r ON r.tenant = e.tenant AND r.grain IN (span.grain, -1) AND r.edge = e.id AND r.start >= span.from_ AND r.start < span.to_
   )
 ORDER BY e.rid
 LIMIT %(count)s
 
 -- name: rows_between
-SELECT r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed, r.clock_suspect,
+SELECT r.edge, r.start, r.grain, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed, r.clock_suspect,
        r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum,
-       r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max, r.queue_min, r.queue_max, r.bags, r.examples
+       r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max, r.queue_min, r.queue_max, r.bags, r.sketches, r.shown, r.examples
 FROM observed_row r
-WHERE r.tenant = %(tenant)s AND r.grain = %(grain)s AND r.edge = ANY(%(edges)s) AND r.start >= %(from)s AND r.start < %(to)s
+WHERE r.tenant = %(tenant)s AND r.grain = ANY(%(grains)s) AND r.edge = ANY(%(edges)s) AND r.start >= %(from)s AND r.start < %(to)s
 
 -- name: row_range
-SELECT min(start), max(start) FROM observed_row WHERE tenant = %(tenant)s AND grain = %(grain)s
+SELECT min(start), max(start) FROM observed_row WHERE tenant = %(tenant)s AND grain IN (%(grain)s, -1)
 
 -- name: rows_inside
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
        r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
-       r.queue_min, r.queue_max, r.bags, r.examples, r.shard
+       r.queue_min, r.queue_max, r.bags, r.sketches, r.shown, r.examples, r.shard
 FROM unnest(%(tenants)s::text[], %(edges)s::bigint[], %(starts)s::bigint[]) AS over_ (tenant, edge, start)
 JOIN observed_row r ON r.tenant = over_.tenant AND r.grain = %(grain)s AND r.edge = over_.edge AND r.start >= over_.start AND r.start < over_.start + %(size)s
     AND r.shard = %(shard)s

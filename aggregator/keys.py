@@ -1,0 +1,91 @@
+"""Numbers that stand for ids and texts: 64-bit keys, the same on every machine, and small codes of what repeats. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+U64 = npt.NDArray[np.uint64]
+Ints = npt.NDArray[np.int64]
+# In a trace key: the spans of the trace as they were before a batch, beside those after it. Everything is tied by keys, so that neither sees the other.
+BEFORE: Final = np.uint64(1)
+_ODD: Final = (np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53))
+_SHIFT: Final = np.uint64(33)
+_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+def mix(number: U64) -> U64:
+    """The finaliser of MurmurHash3: every bit of the input changes half of those of the result."""
+    number = number ^ (number >> _SHIFT)
+    for odd in _ODD:
+        number *= odd
+        number ^= number >> _SHIFT
+    return number
+
+
+def tenant_key(tenant: str) -> int:
+    """A number of a tenant's name that is kept on disk."""
+    return int.from_bytes(hashlib.blake2b(tenant.encode(), digest_size=8).digest(), "big")
+
+
+def trace_key(tenant: U64, high: U64, low: U64) -> U64:
+    """Key of a trace id in a tenant (`tenant_key`). Its lowest bit is zero: see `BEFORE`."""
+    return mix(mix(high ^ tenant) ^ low) & ~BEFORE
+
+
+def span_key(trace: U64, span: U64) -> U64:
+    """64-bit key of a span id in a trace (`trace_key`)."""
+    return mix(trace + span * _SPREAD)
+
+
+def mixed(columns: Iterable[pl.Series]) -> U64:
+    """One number a row of several columns of any types (nulls are a value); equal only in this process."""
+    total: U64 | None = None
+    for place, column in enumerate(columns):
+        one = column.hash(place + 1).to_numpy()
+        total = one.copy() if total is None else total * _SPREAD + one
+    assert total is not None
+    return total
+
+
+def encoded(numbers: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Small code of each number, and where each code comes first; codes count from 0 in that order."""
+    codes = pa.array(numbers).dictionary_encode().indices.to_numpy().astype(np.uint32)
+    first = np.empty(int(codes.max()) + 1 if len(codes) else 0, dtype=np.uint32)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1, dtype=np.uint32)
+    return codes, first
+
+
+def halves(ids: pl.Series) -> tuple[U64, U64]:
+    """Trace ids of 16 bytes as two numbers; their order is that of the bytes."""
+    pairs = ids.to_frame("id").select(pl.col("id").bin.reinterpret(dtype=pl.Array(pl.UInt64, 2), endianness="big")).to_series().to_numpy()
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+
+def eight(ids: pl.Series) -> pl.Series:
+    """Ids of 8 bytes as numbers; null for any other length."""
+    return ids.to_frame("id").select(pl.col("id").bin.reinterpret(dtype=pl.UInt64, endianness="big")).to_series()
+
+
+def binary(*numbers: pl.Series) -> pl.Series:
+    """Ids of 8 bytes a number, one after the other."""
+    size = 8 * len(numbers)
+    raw = np.column_stack([number.to_numpy() for number in numbers]).astype(">u8")
+    return pl.Series(pl.from_arrow(pa.Array.from_buffers(pa.binary(size), len(raw), [None, pa.py_buffer(raw.tobytes())])))
+
+
+def gathered(values: pl.Series, index: npt.NDArray[Any]) -> pl.Series:
+    """`values` at `index`; null where it is negative."""
+    return values.gather(nullable(index))
+
+
+def nullable(index: npt.NDArray[Any]) -> pl.Series:
+    """Numbers of rows; null where negative."""
+    at = pl.Series(index)
+    return at if index.dtype.kind == "u" or not len(index) or index.min() >= 0 else at.set(at < 0, None)
