@@ -13,6 +13,7 @@ from answer.confidence import confidence, parts
 from answer.gather import gather
 from answer.sources import Ports
 from answer.verify import verify
+from nexus import telemetry_spans
 from nexus.errors import BadQuestion, ModelUnavailable, Overloaded
 from nexus.model.registry import Registry
 from nexus.ports.answers import Answer, AnswerRequest, Narrator, Packet, StreamEvent, Verification
@@ -47,10 +48,12 @@ class AnswerService:
         """Evidence, deltas, done. A failing model ends in an answer of the evidence with the reason. Overloaded above the limit of answers in the making."""
         if not self._slots.acquire(blocking=False):
             raise Overloaded("too many answers are in the making (NEXUS_ANSWER__MAX_CONCURRENT)", retry_after=2.0)
+        began = self._elapsed()
         try:
             yield from self._steps(request)
         finally:
             self._slots.release()
+            telemetry_spans.record(telemetry_spans.QUESTION, (self._elapsed() - began) / 1000)
 
     def _steps(self, request: AnswerRequest) -> Iterator[StreamEvent]:
         began = self._elapsed()

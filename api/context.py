@@ -40,6 +40,8 @@ class ApiContext:
     max_body_bytes: int
     # Hosts under which this process may be addressed, for the check of Host and Origin of local requests.
     local_hosts: frozenset[str] = frozenset()
+    # False until every role of the process has started.
+    started: Callable[[], bool] = lambda: True
 
 
 def context(request: Request) -> ApiContext:

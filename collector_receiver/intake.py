@@ -22,7 +22,7 @@ from collector_receiver.inflate import gunzip
 from collector_receiver.otlp import Decoded, decode_batch
 from collector_receiver.otlp_json import to_protobuf
 from collector_receiver.raw import RawSpans
-from nexus import telemetry
+from nexus import telemetry, telemetry_spans
 from nexus.errors import InvariantBroken, MalformedSpans, NexusError, Overloaded
 from nexus.ports.span_log import Rejection, SpanLogWriter
 
@@ -183,7 +183,16 @@ class Intake:
         self._committers.submit(self._commit, ready, decoded)
 
     def _commit(self, batch: list[Pending], decoded: Decoded) -> None:
-        """Append a batch and answer its requests. Bad data stays bad whatever the log says."""
+        """Answer a batch, and tell of it, unless there was nothing but our own telemetry in it: spans about that would never end."""
+        began = time.monotonic()
+        answers = self._append(batch, decoded)
+        self._finish(answers)
+        if len(decoded.raw) or decoded.rejections:
+            failed = next((result.code for _, result in answers if isinstance(result, NexusError) and not isinstance(result, MalformedSpans)), "")
+            telemetry_spans.record(telemetry_spans.RECEIVE_BATCH, time.monotonic() - began, error=failed, requests=len(batch), spans=len(decoded.raw))
+
+    def _append(self, batch: list[Pending], decoded: Decoded) -> list[_Answer]:
+        """Append a batch; the answers to its requests. Bad data stays bad whatever the log says."""
         answers: list[_Answer] = [(batch[place], MalformedSpans(why)) for place, why in decoded.malformed.items()]
         good = [place for place in range(len(batch)) if place not in decoded.malformed]
         try:
@@ -196,7 +205,7 @@ class Intake:
             answers.extend((batch[place], broken(error)) for place in good)
         finally:
             self._slots.release()
-        self._finish(answers)
+        return answers
 
     def _prepare(self, pending: Pending) -> bool:
         """Inflate, and turn JSON into protobuf. False where that was the end of it."""

@@ -12,12 +12,13 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from collector_receiver.raw import BLOCK, COUNT, RawSpans, resource_columns
+from collector_receiver.raw import BLOCK, COUNT, RawSpans, key_values, resource_columns
 from collector_receiver.scan import BLOCK as BLOCK_ROW
 from collector_receiver.scan import LINK, MIN_LINK_BYTES, PIECE, SPAN, Bytes, Names, gather, measure, scan
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
 from nexus.errors import MalformedSpans, TooLarge
 from nexus.ports.span_log import Rejection
+from nexus.telemetry_spans import OWN
 
 # Places in a batch are 32-bit numbers, and its texts one Arrow array each.
 MAX_BATCH_BYTES: Final = 2**31 - 1
@@ -31,8 +32,8 @@ NO_REQUEST: Final = "the body is no ExportTraceServiceRequest, or damaged"
 class Decoded:
     """Requests decoded together.
 
-    `raw` holds the accepted spans in the order of the requests, `accepted[i]` how many are of request i; `malformed` says of
-    each request that is no OTLP at all why.
+    `raw` holds the accepted spans in the order of the requests, less what Nexus made of itself; `accepted[i]` is how many are of request i, these included;
+    `malformed` says of each request that is no OTLP at all why.
     """
 
     raw: RawSpans
@@ -80,11 +81,22 @@ def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: froze
     blocks, spans = blocks[: sizes[0]], spans[: sizes[1]]
 
     resources = _pieces(data, blocks["attributes"], resource_kept)
+    columns, own = _columns(data, spans, kept, links), _own(resources)
+    if own.any():
+        columns = columns.filter(pa.array(~own[spans["block"]]))
     owners = [tenants[request] for request in blocks["request"].tolist()]
-    raw = RawSpans(_columns(data, spans, kept, links), pa.record_batch({"tenant": pa.array(owners, pa.string()), "attributes": resources}), allowed)
+    raw = RawSpans(columns, pa.record_batch({"tenant": pa.array(owners, pa.string()), "attributes": resources}), allowed)
     accepted = np.bincount(blocks["request"][spans["block"]], minlength=len(bodies))
     malformed = dict.fromkeys(np.flatnonzero(damaged).tolist(), NO_REQUEST)
     return Decoded(raw, tuple(accepted.tolist()), _rejections(blocks, resources, tenants), malformed)
+
+
+def _own(resources: pa.ListArray) -> npt.NDArray[np.bool_]:
+    """Which resources are Nexus itself: what it says of its own work is no traffic of anybody, and telling of its receipt would never end."""
+    own = np.zeros(len(resources), bool)
+    if OWN.encode() in memoryview(resources.values.buffers()[2]).tobytes():
+        own[key_values(resources, frozenset({OWN}))[2]] = True
+    return own
 
 
 def _columns(data: Bytes, spans: npt.NDArray[Any], kept: npt.NDArray[Any], links: npt.NDArray[Any]) -> pa.RecordBatch:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from nexus.telemetry_spans import OWN
+
 # observed-edges.md section 3 by concept, and what section 4 rules 5 to 11 need beside it.
 REMOTE_SERVICE: Final = ("service.peer.name", "service.peer.namespace", "peer.service")
 REMOTE_HOST: Final = (
@@ -39,4 +41,5 @@ RESOURCE_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "service_version": ("service.version",),
     "instance": ("service.instance.id", "k8s.pod.uid", "k8s.pod.name", "host.name"),
 }
-RESOURCE_KEPT: Final = frozenset(name for names in RESOURCE_NAMES.values() for name in names)
+# Marks spans that Nexus made of itself: they are taken, and nothing of them is kept.
+RESOURCE_KEPT: Final = frozenset(name for names in RESOURCE_NAMES.values() for name in names) | {OWN}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from diff.policy import Policy, as_dict, config_hash
 from diff.reading import Readers, read
 from diff.renames import renames
 from diff.windows import Window
-from nexus import telemetry
+from nexus import telemetry, telemetry_spans
 from nexus.errors import NexusError, SourceUnavailable, StoreUnavailable
 from nexus.model.finding import Finding, Flag, RunInfo, State
 from nexus.ports.clock import Clock
@@ -70,14 +71,16 @@ class DriftRunner:
         SourceUnavailable or StoreUnavailable where something could not be read: then the failure is on record, and no
         finding has changed.
         """
-        began = self._clock.now()
+        began, watch = self._clock.now(), time.monotonic()
         try:
             with telemetry.DRIFT_RUN_SECONDS.time():
                 found, outcome = self._run(tenant, environment or "", start, end, trigger, began)
         except (SourceUnavailable, StoreUnavailable) as error:
             telemetry.DRIFT_RUNS.labels(outcome="failed").inc()
+            telemetry_spans.record(telemetry_spans.DRIFT_RUN, time.monotonic() - watch, error=error.code, trigger=trigger)
             self._fail(tenant, environment or "", trigger, began, error)
             raise
+        telemetry_spans.record(telemetry_spans.DRIFT_RUN, time.monotonic() - watch, trigger=trigger, outcome=outcome)
         telemetry.DRIFT_RUNS.labels(outcome=outcome).inc()
         telemetry.DRIFT_LAST_SUCCESS.set(began.timestamp())
         return found

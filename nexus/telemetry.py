@@ -51,6 +51,23 @@ LOG_LOST_MESSAGES: Final = Counter("nexus_span_log_lost_messages_total", "Messag
 LOG_LAG_MESSAGES: Final = Gauge("nexus_span_log_lag_messages", "Messages of this process's Kafka partitions that are not rolled up yet.", registry=REGISTRY)
 LOG_PARTITIONS: Final = Gauge("nexus_span_log_partitions", "Kafka partitions that this process rolls up.", registry=REGISTRY)
 
+# Rolling up.
+AGGREGATE_BATCHES: Final = Counter("nexus_aggregate_batches_total", "Batches of spans that were rolled up and committed, and attempts that failed, by outcome: done or failed.", ["outcome"], registry=REGISTRY)
+AGGREGATE_SECONDS: Final = Histogram("nexus_aggregate_batch_seconds", "Time of one batch from reading the log to the commit.", buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60), registry=REGISTRY)
+AGGREGATE_SPANS: Final = Counter("nexus_aggregate_spans_total", "Spans that were rolled up.", registry=REGISTRY)
+AGGREGATE_WINDOWS: Final = Counter("nexus_aggregate_windows_total", "Windows whose rows were replaced.", registry=REGISTRY)
+AGGREGATE_LATE: Final = Counter("nexus_aggregate_late_spans_total", "Spans that came for windows that had settled.", registry=REGISTRY)
+AGGREGATE_DUPLICATES: Final = Counter("nexus_aggregate_duplicate_spans_total", "Deliveries of spans that were there already; they are counted once.", registry=REGISTRY)
+AGGREGATE_BEHIND: Final = Gauge("nexus_aggregate_behind_seconds", "How long spans have been waiting to be rolled up without a break; 0 where none waits.", registry=REGISTRY)
+
+# Polling a Tempo.
+TEMPO_CYCLES: Final = Counter("nexus_tempo_cycles_total", "Cycles of the poller by outcome: done or failed.", ["outcome"], registry=REGISTRY)
+TEMPO_REQUESTS: Final = Counter("nexus_tempo_requests_total", "Requests to Tempo, attempts included.", registry=REGISTRY)
+TEMPO_TRACES: Final = Counter("nexus_tempo_traces_total", "Traces that were read and had something new.", registry=REGISTRY)
+TEMPO_SPANS: Final = Counter("nexus_tempo_spans_total", "Spans of those traces.", registry=REGISTRY)
+TEMPO_GAPS: Final = Counter("nexus_tempo_gaps_total", "Windows of which something could not be read; they are on record.", registry=REGISTRY)
+TEMPO_LAG: Final = Gauge("nexus_tempo_lag_seconds", "Age of the newest moment up to which traces were read.", registry=REGISTRY)
+
 # Drift. Numbers are those of the newest run of all environments of the default tenant, as a reader of the webhook clearance sees it.
 DRIFT_FINDINGS: Final = Gauge("nexus_drift_findings", "Findings of the newest drift run by flag and status.", ["flag", "status"], registry=REGISTRY)
 DRIFT_UNDECIDED: Final = Gauge("nexus_drift_undecided_findings", "Findings of the newest drift run that the evidence does not decide.", registry=REGISTRY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from api.context import Context
+from nexus.errors import StoreUnavailable
 
 ROUTER = APIRouter(tags=["health"])
 
@@ -17,6 +18,8 @@ def healthz() -> dict[str, str]:
 
 @ROUTER.get("/readyz")
 def readyz(context: Context) -> dict[str, str]:
-    """The database answers; 503 with the reason where it does not."""
+    """Every role of this process has started and the database answers; 503 with the reason where that is not so."""
+    if not context.started():
+        raise StoreUnavailable("still starting")
     context.services.database.ping()
     return {"status": "ready"}

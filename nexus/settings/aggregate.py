@@ -12,7 +12,7 @@ from nexus.settings.base import Duration, Section
 INFRASTRUCTURE_RPC = ("opentelemetry.proto.collector.", "jaeger.api_v2.", "grpc.health.v1.")
 INFRASTRUCTURE_PATHS = (
     "/v1/traces", "/v1/metrics", "/v1/logs", "/v1development/profiles", "/api/v2/spans", "/api/traces", "/loki/api/v1/push", "/api/v1/push", "/api/v1/write",
-    "/ingest", "/push.v1.PusherService/Push", "/health", "/healthz", "/livez", "/readyz", "/live", "/ready", "/-/healthy", "/-/ready", "/actuator/health",
+    "/ingest", "/push.v1.PusherService/Push", "/health", "/healthz", "/livez", "/readyz", "/live", "/ready", "/-/healthy", "/-/ready", "/actuator/health", "/metrics",
 )
 
 

@@ -23,6 +23,7 @@ from nexus.settings.otlp import OtlpSettings
 from nexus.settings.sections import DatabaseSettings, DocsSettings, HttpSettings, TracingSettings
 from nexus.settings.slack import SlackSettings
 from nexus.settings.source_tempo import SourceTempoSettings
+from nexus.settings.telemetry import TelemetrySettings
 
 PREFIX = "NEXUS_"
 # Read by clients and by processes around the service, not part of the service's own configuration.
@@ -56,6 +57,7 @@ class Settings(BaseSettings):
     diff: DiffSettings = DiffSettings()
     answer: AnswerSettings = AnswerSettings()
     tracing: TracingSettings = TracingSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     slack: SlackSettings = SlackSettings()
 
     @classmethod

@@ -12,7 +12,8 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from nexus.settings.base import Duration, Section
 
 
-def _http_url(value: str) -> str:
+def http_url(value: str) -> str:
+    """An http(s) URL or nothing."""
     parts = urlsplit(value)
     if value and (parts.scheme not in {"http", "https"} or not parts.hostname):
         msg = f"{value!r} is no http(s) URL"
@@ -20,7 +21,8 @@ def _http_url(value: str) -> str:
     return value
 
 
-def _headers(value: SecretStr) -> SecretStr:
+def secret_headers(value: SecretStr) -> SecretStr:
+    """What `header_pairs` reads."""
     header_pairs(value.get_secret_value())
     return value
 
@@ -41,13 +43,13 @@ def header_pairs(text: str) -> dict[str, str]:
 class SourceTempoSettings(Section):
     """A Tempo to pull traces from."""
 
-    url: Annotated[str, AfterValidator(_http_url)] = Field("", description="Base URL of Tempo's query API (http://tempo:3200); empty = no polling.")
+    url: Annotated[str, AfterValidator(http_url)] = Field("", description="Base URL of Tempo's query API (http://tempo:3200); empty = no polling.")
     tenant: str = Field("default", min_length=1, description="Tenant in Nexus that the traces belong to.")
     org_id: str = Field("", description="Tenant in Tempo, sent as X-Scope-OrgID.")
     username: str = Field("", description="User of basic authentication.")
     password: SecretStr = Field(SecretStr(""), description="Password of basic authentication.")
     token: SecretStr = Field(SecretStr(""), description="Bearer token; not together with `username`.")
-    headers: Annotated[SecretStr, AfterValidator(_headers)] = Field(SecretStr(""), description="Extra headers with each request: Name=value,Name=value.")
+    headers: Annotated[SecretStr, AfterValidator(secret_headers)] = Field(SecretStr(""), description="Extra headers with each request: Name=value,Name=value.")
     tls_ca: Path | None = Field(None, description="PEM file of the authorities that may sign Tempo's certificate (default: the system's).")
     tls_cert: Path | None = Field(None, description="PEM certificate of this client; needs `tls_key`.")
     tls_key: Path | None = Field(None, description="PEM key of this client.")

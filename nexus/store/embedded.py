@@ -73,6 +73,13 @@ class EmbeddedPostgres:
         self._create_database()
         return self.url
 
+    def revive(self) -> bool:
+        """Start a server again that ended by itself; False where there is none such. Raises as `start`."""
+        if self._process is None or self._process.poll() is None:
+            return False
+        self.start()
+        return True
+
     def stop(self) -> None:
         """Fast shutdown; waits for it."""
         if self._process is None or self._process.poll() is not None:

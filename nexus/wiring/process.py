@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from nexus.errors import ConfigError, InUse
+import structlog
+
+from nexus.errors import ConfigError, InUse, NexusError
 from nexus.plugins import load_plugins
 from nexus.settings import Settings
 from nexus.store.embedded import EmbeddedPostgres
@@ -17,10 +20,14 @@ from nexus.store.pool import Database
 from nexus.wiring.beside import beside_settings, keep_settings
 from nexus.wiring.runtime import Runtime
 from nexus.wiring.supervisor import supervise
+from nexus.wiring.telemetry import start_telemetry
 
 # Order of start. Readers of the database come before those who feed it, so that /readyz means what it says.
 ROLE_ORDER = ("api", "diff", "ingest", "aggregate", "poll", "receive", "slack")
 DATABASE_URL_FILE = "database-url"
+# How often it is looked whether the embedded database still runs.
+DATABASE_CHECK_S = 1.0
+log = structlog.get_logger("nexus.process")
 
 
 def known_roles() -> tuple[str, ...]:
@@ -58,12 +65,27 @@ def database(settings: Settings) -> Iterator[str]:
     marker = settings.data / DATABASE_URL_FILE
     marker.write_text(url, encoding="utf-8")
     kept = keep_settings(settings)
+    stopping = threading.Event()
+    keeper = threading.Thread(target=_keep_running, args=(server, stopping), name="database-keeper", daemon=True)
+    keeper.start()
     try:
         yield url
     finally:
+        stopping.set()
+        keeper.join()
         marker.unlink(missing_ok=True)
         kept.unlink(missing_ok=True)
         server.stop()
+
+
+def _keep_running(server: EmbeddedPostgres, stopping: threading.Event) -> None:
+    """Start the embedded database again where it ended (killed for memory, say): what was committed is there, and the roles wait for it meanwhile."""
+    while not stopping.wait(DATABASE_CHECK_S):
+        try:
+            if server.revive():
+                log.warning("database_started_again")
+        except (NexusError, OSError) as error:
+            log.error("database_does_not_start", error=str(error))  # noqa: TRY400  # tried again in a second; its own log has the story
 
 
 def beside_url(settings: Settings) -> str:
@@ -129,9 +151,16 @@ def _serve(
     pool, read_url = open_database(settings, url), settings.database.read_url
     replica = open_database(settings, read_url.get_secret_value(), pool) if read_url is not None and "api" in names else None
     runtime = Runtime(settings, pool, single_user=single_user, rolls_up="aggregate" in names, docs=docs, replica=replica)
+    stop_telemetry = start_telemetry(settings, "up" if single_user else "-".join(names))
     builders = load_plugins("nexus.wiring.roles", "BUILD")
+
+    def started() -> None:
+        runtime.started = True
+        on_ready(runtime)
+
     try:
         roles = [role for role in (builders[name](runtime) for name in names) if role is not None]
-        asyncio.run(supervise(roles, lambda: on_ready(runtime)))
+        asyncio.run(supervise(roles, started))
     finally:
         runtime.close()
+        stop_telemetry()

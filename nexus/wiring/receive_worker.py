@@ -7,11 +7,13 @@ gone. Every second it writes a line with its metrics, as JSON; the first line sa
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import pickle
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -24,6 +26,7 @@ from nexus.store.pool import Database
 from nexus.wiring.process import open_database
 from nexus.wiring.receiver import GRACE, bind, build_receiver
 from nexus.wiring.runtime import Runtime
+from nexus.wiring.telemetry import start_telemetry
 from nexus.wiring.worker_metrics import snapshot
 
 REPORT_S: Final = 1.0
@@ -50,8 +53,9 @@ def main() -> None:
     # Only tokens need the database; without them it may be away for good.
     database = open_database(task.settings, task.database_url) if task.settings.otlp.auth == "token" else cast("Database", NoDatabase())
     runtime = Runtime(task.settings, database)
+    stop_telemetry = start_telemetry(task.settings, "receive")
     try:
-        asyncio.run(_receive(runtime, task))
+        asyncio.run(_receive(runtime, task, stop_telemetry))
     except NexusError as error:
         _say({"failed": str(error)})
         sys.exit(1)
@@ -66,13 +70,15 @@ class NoDatabase:
         """Nothing to close."""
 
 
-async def _receive(runtime: Runtime, task: Task) -> None:
+async def _receive(runtime: Runtime, task: Task, stop_telemetry: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
     receiver = await asyncio.to_thread(build_receiver, runtime, grpc_address=task.grpc_address, reuse_port=True)
     await receiver.start(bind(task.http_address, "NEXUS_OTLP__HTTP", reuse_port=True))
+    # What was made so far stays: the collector need not walk it again and again.
+    gc.freeze()
     _say({"ready": True})
     waiting = [
         asyncio.create_task(stopping.wait()),
@@ -83,6 +89,7 @@ async def _receive(runtime: Runtime, task: Task) -> None:
     await receiver.stop(GRACE)
     _say({"metrics": snapshot()})
     sys.stdout.flush()
+    stop_telemetry()
     runtime.close()
     # The thread that reads standard input cannot be interrupted.
     os._exit(0)

@@ -44,6 +44,8 @@ class Runtime:
     docs: tuple[Path, ...] = ()
     # For what only reads and may be a little old.
     replica: Database | None = None
+    # True once every role of the process has started.
+    started: bool = False
     _made: dict[type, Any] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 

@@ -11,6 +11,7 @@ between reads the window again; traces that were taken are remembered batch by b
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,7 @@ from collector_receiver.sources.tempo.client import Counts, Failed, Refused
 from collector_receiver.sources.tempo.limits import TooRecent
 from collector_receiver.sources.tempo.listing import DEFAULT_CUTOFF_S, NotYet, Searching
 from collector_receiver.sources.tempo.reading import Stopped, Window, WindowReader, WindowReport
+from nexus import telemetry, telemetry_spans
 from nexus.errors import DependencyError, SourceUnavailable
 from nexus.model.service import CoverageRange, RangeState
 from nexus.ports.clock import Clock
@@ -87,7 +89,7 @@ class Poller:
 
     def cycle(self) -> CycleReport:
         """Read everything that is due. A source that fails is a report with `error` and a range on record, not an exception."""
-        report = CycleReport()
+        report, began = CycleReport(), time.monotonic()
         cursor = self._begin()
         try:
             self._probe()
@@ -102,6 +104,8 @@ class Poller:
             report.error = str(error)
             log.warning("tempo_failed", source=self._source, error=report.error)
         self._finish(report)
+        if report.windows or report.error:
+            telemetry_spans.record(telemetry_spans.TEMPO_CYCLE, time.monotonic() - began, error=report.error, windows=report.windows, traces=report.traces, spans=report.spans)
         return report
 
     def backfill(self, start: int, end: int, progress: Callable[[int, int, CycleReport], None] = lambda *_: None) -> CycleReport:
@@ -236,10 +240,16 @@ class Poller:
     def _finish(self, report: CycleReport) -> None:
         now = self._clock.now()
         spent, self._requests = self._counts.requests - self._requests, self._counts.requests
+        telemetry.TEMPO_CYCLES.labels("failed" if report.error else "done").inc()
+        telemetry.TEMPO_REQUESTS.inc(spent)
+        telemetry.TEMPO_TRACES.inc(report.traces)
+        telemetry.TEMPO_SPANS.inc(report.spans)
+        telemetry.TEMPO_GAPS.inc(report.gaps)
         schedule = self._schedule
         with self._database.connection() as connection:
             cursor = begin_cursor(connection, self._tenant, self._source, now)
             read_to = _seconds(cursor.read_to)
+            telemetry.TEMPO_LAG.set(now.timestamp() - read_to)
             self._pending(connection, read_to)
             if report.error:
                 self._set(connection, read_to, self._horizon(self._lag), RangeState.FAILED, report.error)

@@ -9,6 +9,7 @@ import uvicorn
 
 from api.app import build_app
 from api.context import ApiContext
+from api.traced import Traced
 from nexus.errors import ConfigError
 from nexus.model.document import Classification
 from nexus.model.principal import Capability, Principal
@@ -57,10 +58,11 @@ class ApiRole:
             ApiContext(
                 services=self._runtime, now=self._runtime.clock.now, find_principal=self._find_principal,
                 local_principal=LOCAL if local else None, max_body_bytes=settings.http.max_body_bytes, local_hosts=LOCAL_HOSTS,
+                started=lambda: self._runtime.started,
             )
         )
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=GRACE_S, server_header=False, proxy_headers=False,
+            Traced(app), log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=GRACE_S, server_header=False, proxy_headers=False,
             ssl_certfile=settings.http.tls_cert, ssl_keyfile=settings.http.tls_key,
         )
         self._server = uvicorn.Server(config)
