@@ -60,6 +60,10 @@ bench-search: $(STAMP) ## Search and ingest
 bench-pages: $(STAMP) ## When the pages can be used (needs chromium and a running `make demo`)
 	$(BIN)/python bench/pages.py --url http://$(HTTP)
 
+.PHONY: soak
+soak: $(STAMP) ## Twice the sustainable load, kills, a full disk, a killed database: what is lost, memory, recovery (ARGS="--minutes 10 --faults ...")
+	$(BIN)/python bench/soak.py $(ARGS)
+
 .PHONY: eval-designed eval-drift eval-search eval-answers eval-scanner eval-evidence
 eval-designed: $(STAMP) ## Precision and recall of claims on labelled documents (SHARED_DIR)
 	$(BIN)/python bench/eval_designed.py
