@@ -13,7 +13,7 @@ SHARED_DIR ?= ../shared
 export SHARED_DIR
 
 ##@ Start here
-.PHONY: help demo test install
+.PHONY: help demo test install check-kafka
 help: ## Print this list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
 
@@ -33,6 +33,9 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
+
+check-kafka: $(STAMP) ## Every case and random run through a Kafka-compatible broker: 1, 3 and 6 partitions, kills and rebalances
+	KAFKA_MATRIX=full $(BIN)/pytest tests/integration/test_kafka_log.py tests/e2e/test_kafka_group.py
 
 ##@ Measure (figures and ratios; nothing is asserted)
 .PHONY: bench-receive bench-aggregate bench-history bench-tempo bench-designed bench-diff bench-search bench-pages

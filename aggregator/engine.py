@@ -17,22 +17,24 @@ from aggregator.delta import delta, unseen
 from aggregator.exchange import Exchange, Mail
 from aggregator.numbers import numbered
 from aggregator.pending import QUIET, Pending
+from aggregator.rebuild import again, marked
 from aggregator.replace import fold, recovered, roll
-from aggregator.rollup import row_keys
-from aggregator.settle import Retention, late_spans, settle, windows_of, windows_of_spans, without_settled
+from aggregator.rollup import Rows, row_keys
+from aggregator.settle import Retention, late_spans, let_go, settle, windows_of, windows_of_spans, without_settled
 from aggregator.shards import Shard
-from aggregator.spans import coded, tenant_keys, together
+from aggregator.spans import Spans, coded, tenant_keys, together
 from aggregator.steps import Rules
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.errors import StoreUnavailable
 from nexus.ports.clock import Clock
-from nexus.ports.span_log import LoggedRejection, SpanLogReader
+from nexus.ports.span_log import LoggedRejection, SpanLogPartition, SpanLogReader
 from nexus.store import observed, observed_window
-from nexus.store.coverage import find_ranges
-from nexus.store.pool import Database
+from nexus.store.pool import Connection, Database
 
 SETTLE_EVERY: Final = timedelta(minutes=1)
 FOLD_EVERY: Final = timedelta(seconds=10)
+MARK_EVERY: Final = timedelta(minutes=5)
+REBUILD_SPANS: Final = 1_000_000
 TRIES: Final = 3
 log = structlog.get_logger("nexus.aggregator")
 
@@ -53,12 +55,13 @@ class Engine:
 
     def __init__(
         self, reader: SpanLogReader, database: Database, working: WorkingSpans, rules: Rules, clock: Clock, retention: Retention | None = None,
-        max_edges: int = 100_000, shard: Shard | None = None,
+        max_edges: int = 100_000, shard: Shard | None = None, holder: str = "",
     ) -> None:
         self._reader, self._database, self._working, self._rules, self._clock = reader, database, working, rules, clock
         self._retention = retention or Retention(link_horizon=timedelta(microseconds=rules.link_horizon_ns / 1000))
         self._max_edges, self._exchange = max_edges, Exchange(shard)
-        self._shard = self._exchange.number
+        self.shard, self._holder = self._exchange.number, holder
+        self._marked_at: datetime | None = None
         self._settled_at = self._let_go_at = self._folded_at = clock.now()
         self._lock = threading.Lock()
         self._seq: int | None = None
@@ -85,6 +88,8 @@ class Engine:
                     return done
                 # Another process moved on meanwhile: begin again where it stands.
                 self._seq = None
+                if self._holder:
+                    break
         raise StoreUnavailable("another process rolls the same log up; try again")
 
     def settle(self) -> int:
@@ -100,20 +105,29 @@ class Engine:
             if self._seq is None:
                 return 0
             with self._database.connection() as connection:
-                stored = observed.lock_position(connection, self._shard)
+                stored = observed.lock_position(connection, self.shard)
                 if stored.seq != self._seq:
                     self._seq = None
                     return 0
-                count, let_go = settle(connection, self._working, self._retention, now, self._shard, self._let_go_at)
-                if let_go:
+                count, stale = settle(connection, self._working, self._retention, now, self.shard, self._let_go_at)
+                if stale:
                     # Files went: a number of its own tells other processes.
                     self._seq += 1
                     self._let_go_at = now
-                    observed.move_position(connection, dataclasses.replace(stored, seq=self._seq), now, self._shard)
+                    observed.move_position(connection, dataclasses.replace(stored, seq=self._seq, holder=self._holder), now, self.shard)
+                self._mark(connection, stored.position, now)
             if count:
                 with self._database.connection() as connection:
                     observed_window.forget_edges(connection)
             return count
+
+    def _mark(self, connection: Connection, position: dict[str, int], now: datetime) -> None:
+        """From time to time note where the log of a shard stands, to find the way back to it."""
+        if not self._holder or (self._marked_at is not None and now - self._marked_at < MARK_EVERY):
+            return
+        self._marked_at = now
+        needed = observed_window.needed_since(connection, now - self._retention.settle - self._retention.link_horizon)
+        observed.set_marks(connection, self.shard, marked(observed.marks(connection, self.shard), needed, now, position))
 
     def fold(self, *, everything: bool = False) -> int:
         """Make coarse rows of the windows that have come to rest, from time to time; or of everything, now. How many windows."""
@@ -132,21 +146,47 @@ class Engine:
             return 0
         seq, self._seq = self._seq, None
         with self._database.connection() as connection:
-            stored = observed.lock_position(connection, self._shard)
+            stored = observed.lock_position(connection, self.shard)
             if seq is None or stored.seq != seq:
                 return 0
-            pending = fold(connection, self._pending, due, lambda dirty: self._working.samples(dirty, []), self._shard)
+            pending = fold(connection, self._pending, due, lambda dirty: self._working.samples(dirty, []), self.shard)
             # Other processes must not go on from what they remember.
-            observed.move_position(connection, dataclasses.replace(stored, seq=seq + 1), now, self._shard)
+            observed.move_position(connection, dataclasses.replace(stored, seq=seq + 1, holder=self._holder), now, self.shard)
         self._seq, self._pending = seq + 1, pending
         return len(due)
 
     def _recover(self) -> None:
         with self._database.connection() as connection:
-            kept = observed.lock_position(connection, self._shard)
-            self._pending = recovered(connection, self._shard)
-        self._working.recover(kept.seq)
+            kept = observed.lock_position(connection, self.shard)
+            self._pending = recovered(connection, self.shard)
+        if self._holder and kept.seq and kept.holder != self._holder:
+            kept = self._rebuild(kept)
+        else:
+            self._working.recover(kept.seq)
         self._seq, self._position = kept.seq, kept.position
+
+    def _rebuild(self, kept: observed.Position) -> observed.Position:
+        """Working spans that another process had: made again, and from then on this folder's."""
+        assert isinstance(self._reader, SpanLogPartition)
+        self._working.recover(0)
+        seq, now = 0, self._clock.now()
+        for found in again(self._reader, self._database, self._exchange, kept, self._retention, now, REBUILD_SPANS):
+            mail = self._exchange.sort(found.spans, found.letters)
+            new, related, _ = self._unseen(coded(mail.own), coded(mail.copies))
+            if not new.height:
+                continue
+            seq += 1
+            change = delta(new, related, self._rules, self._exchange.foreign(new, related))
+            with self._database.connection() as connection:
+                edges, rows = numbered(connection, change, self._max_edges)
+            self._working.accept(self._working.add(seq, new, _samples(rows, edges)))
+        with self._database.connection() as connection:
+            if observed.lock_position(connection, self.shard).seq != kept.seq:
+                raise StoreUnavailable("another process took the shard over")
+            let_go(connection, self._working, self._retention, now)
+            moved = dataclasses.replace(kept, seq=max(kept.seq, seq) + 1, holder=self._holder)
+            observed.move_position(connection, moved, now, self.shard)
+        return moved
 
     def position(self) -> dict[str, int]:
         """The position that is committed."""
@@ -164,18 +204,13 @@ class Engine:
         position = self.position()
         return all(position.get(name, 0) >= value for name, value in target.items())
 
-    def sources(self) -> list[dict[str, Any]]:
-        """Sources with their state and gaps, as in api.md."""
-        with self._database.connection() as connection:
-            found = find_ranges(connection, "default", gaps=True)
-        gaps: dict[str, list[dict[str, Any]]] = {"otlp": []}
-        for item in found:
-            gaps.setdefault(item.source, []).append({"from": item.start, "to": item.end, "state": item.state.value, "reason": item.reason})
-        return [{"name": name, "state": "gaps" if items else "ok", "gaps": items} for name, items in sorted(gaps.items())]
+    def behind(self) -> int:
+        """What is acknowledged and not rolled up: bytes of the local log, messages of a partition."""
+        position = self.position()
+        return sum(max(0, value - position.get(name, 0)) for name, value in self._reader.end().items())
 
     def status(self) -> dict[str, Any]:
         """Position and lag of the log, windows, deliveries and sizes."""
-        position, end = self.position(), self._reader.end()
         with self._database.connection() as connection:
             late, duplicates, rejected = observed.delivery_totals(connection)
             edges, services = observed.edge_counts(connection)
@@ -183,7 +218,7 @@ class Engine:
             overflow = observed.overflow(connection)
         parts, size = self._working.size()
         return {
-            "position": position, "lag_bytes": sum(max(0, value - position.get(name, 0)) for name, value in end.items()), "edges": edges, "services": services,
+            "position": self.position(), "lag_bytes": self.behind(), "edges": edges, "services": services,
             "late_spans": late, "duplicates": duplicates, "rejected": rejected, "open_windows": open_windows, "settled_windows": settled,
             "working_parts": parts, "working_bytes": size,
             "overflow": [
@@ -198,14 +233,11 @@ class Engine:
         own, copies = coded(mail.own), coded(mail.copies)
         with self._database.connection() as connection:
             own, late = late_spans(own, observed.settled_windows(connection, windows_of_spans(own)))
-        spans = together([own, copies])
-        related = self._working.related(spans) if spans.height else spans
-        new, repeated = unseen(own, related)
-        new = together([new, unseen(copies, related)[0]])
+        new, related, repeated = self._unseen(own, copies)
         change = delta(new, related, self._rules, self._exchange.foreign(new, related)) if new.height else None
         try:
             with self._database.connection() as connection:
-                stored = observed.lock_position(connection, self._shard)
+                stored = observed.lock_position(connection, self.shard)
                 if stored.seq != seq - 1:
                     return None
                 samples = pl.DataFrame(schema=SAMPLES)
@@ -214,11 +246,10 @@ class Engine:
                     edges, rows = numbered(connection, change, self._max_edges)
                     touched = row_keys(rows).join(edges, on="edge")
                     rows = without_settled(rows, edges, observed.settled_windows(connection, windows_of(touched)))
-                    owners = edges.select("edge", owner=pl.Series(tenant_keys(edges["tenant"])))
-                    samples = rows.samples.join(owners, on="edge").select(list(SAMPLES))
+                    samples = _samples(rows, edges)
                 part = self._working.add(seq, new, samples)
                 if change is not None:
-                    pending = roll(connection, pending, edges, rows, lambda dirty: self._working.samples(dirty, [samples]), self._shard, now)
+                    pending = roll(connection, pending, edges, rows, lambda dirty: self._working.samples(dirty, [samples]), self.shard, now)
                     touched = windows_of(row_keys(rows).join(edges, on="edge"))
                     windows = touched.height
                     observed.touch_windows(connection, touched, now)
@@ -226,13 +257,25 @@ class Engine:
                 counted = delivery_counts(late, repeated, rejections, now)
                 if counted.height:
                     observed.count_deliveries(connection, counted)
-                observed.move_position(connection, dataclasses.replace(stored, position=after, seq=seq), now, self._shard)
+                observed.move_position(connection, dataclasses.replace(stored, position=after, seq=seq, holder=self._holder), now, self.shard)
         except BaseException:
             self._seq = None
             raise
         self._working.accept(part)
         self._pending = pending
         return Batch(arrived, windows, *(int(counted[name].sum()) for name in ("late", "duplicates", "rejected")))
+
+    def _unseen(self, own: Spans, copies: Spans) -> tuple[Spans, Spans, pl.DataFrame]:
+        """Those that are new, the known ones that they may belong to, and how many of `own` came again."""
+        spans = together([own, copies])
+        related = self._working.related(spans) if spans.height else spans
+        new, repeated = unseen(own, related)
+        return together([new, unseen(copies, related)[0]]), related, repeated
+
+
+def _samples(rows: Rows, edges: pl.DataFrame) -> pl.DataFrame:
+    owners = edges.select("edge", owner=pl.Series(tenant_keys(edges["tenant"])))
+    return rows.samples.join(owners, on="edge").select(list(SAMPLES))
 
 
 __all__ = ["Batch", "Engine"]

@@ -11,8 +11,12 @@ from typing import Any, Final
 import structlog
 
 from aggregator.engine import Batch, Engine
-from nexus import telemetry, telemetry_spans
+from aggregator.measured import Batches
+from aggregator.requests import Answers
+from aggregator.sources import sources
+from nexus import telemetry
 from nexus.errors import DependencyError
+from nexus.ports.clock import Clock
 from nexus.store import observed
 from nexus.store.pool import Database
 
@@ -30,16 +34,21 @@ class Aggregation:
     database: Database
     interval: timedelta
     max_spans: int
-    # When nothing waited to be rolled up last.
-    _caught_up: float = field(default_factory=time.monotonic)
+    clock: Clock
+    _batches: Batches = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._batches = Batches(self.engine)
 
     def run(self, stop: threading.Event) -> None:
         """Until `stop`: roll up what is new, pause where nothing is. A database that is away is waited for."""
+        answers = Answers(self.engine, self.database, self.clock)
         while not stop.is_set():
             try:
                 done = self._batch()
                 self.engine.fold()
                 self.engine.settle()
+                answers.look()
             except DependencyError as error:
                 log.warning("aggregate_waits", error=str(error), retry_s=RETRY_S)
                 stop.wait(RETRY_S)
@@ -48,28 +57,10 @@ class Aggregation:
                 stop.wait(self.interval.total_seconds())
 
     def _batch(self) -> Batch:
-        """One batch, measured; one that found nothing is none."""
-        began = time.monotonic()
         try:
-            done = self.engine.batch(self.max_spans)
-        except DependencyError as error:
-            telemetry.AGGREGATE_BATCHES.labels("failed").inc()
-            telemetry.AGGREGATE_BEHIND.set(time.monotonic() - self._caught_up)
-            telemetry_spans.record(telemetry_spans.AGGREGATE_BATCH, time.monotonic() - began, error=error.code)
-            raise
-        now = time.monotonic()
-        if done.spans == 0:
-            self._caught_up = now
-        else:
-            telemetry.AGGREGATE_BATCHES.labels("done").inc()
-            telemetry.AGGREGATE_SECONDS.observe(now - began)
-            telemetry.AGGREGATE_SPANS.inc(done.spans)
-            telemetry.AGGREGATE_WINDOWS.inc(done.windows)
-            telemetry.AGGREGATE_LATE.inc(done.late)
-            telemetry.AGGREGATE_DUPLICATES.inc(done.duplicates)
-            telemetry_spans.record(telemetry_spans.AGGREGATE_BATCH, now - began, spans=done.spans, windows=done.windows)
-        telemetry.AGGREGATE_BEHIND.set(now - self._caught_up)
-        return done
+            return self._batches.batch(self.max_spans)
+        finally:
+            telemetry.AGGREGATE_BEHIND.set(self._batches.behind_s)
 
     def aggregate(self, *, settle: bool) -> dict[str, Any]:
         """See `AggregateControl.aggregate`."""
@@ -84,9 +75,10 @@ class Aggregation:
         with self.database.connection() as connection:
             edges, services = observed.edge_counts(connection)
             late, duplicates, rejected = observed.delivery_totals(connection)
+            found = sources(connection)
         return {
             "position": self.engine.position(), "windows_replaced": total.windows, "edges": edges, "services": services, "late_spans": late, "duplicates": duplicates,
-            "rejected": rejected, "sources": self.engine.sources(), "took_ms": round((time.monotonic() - began) * 1000, 1),
+            "rejected": rejected, "sources": found, "took_ms": round((time.monotonic() - began) * 1000, 1),
         }
 
     def status(self) -> dict[str, Any]:

@@ -91,12 +91,17 @@ def settle(connection: Connection, working: WorkingSpans, retention: Retention, 
     count = observed_window.settle_windows(connection, now - retention.settle, now)
     observed_window.expire_rows(connection, shard, now - retention.minutes, now - retention.hours, now - retention.days)
     observed_link.expire(connection, shard, now - retention.settle - retention.link_horizon)
-    let_go = count > 0 or observed_window.settled_since(connection, since)
-    if let_go:
-        open_since = {tenant: set(starts) for tenant, starts in observed_window.open_windows(connection).items()}
-        linkable = {tenant: set(starts) for tenant, starts in observed_window.recent_windows(connection, now - retention.settle - retention.link_horizon).items()}
-        working.compact(lambda spans: _still_needed(spans, open_since, linkable), open_since)
-    return count, let_go
+    stale = count > 0 or observed_window.settled_since(connection, since)
+    if stale:
+        let_go(connection, working, retention, now)
+    return count, stale
+
+
+def let_go(connection: Connection, working: WorkingSpans, retention: Retention, now: datetime) -> None:
+    """Drop working spans that no window needs any more."""
+    open_since = {tenant: set(starts) for tenant, starts in observed_window.open_windows(connection).items()}
+    linkable = {tenant: set(starts) for tenant, starts in observed_window.recent_windows(connection, now - retention.settle - retention.link_horizon).items()}
+    working.compact(lambda spans: _still_needed(spans, open_since, linkable), open_since)
 
 
 def _still_needed(spans: Spans, open_windows: dict[str, set[int]], linkable: dict[str, set[int]]) -> npt.NDArray[np.bool_]:

@@ -57,6 +57,8 @@ class KafkaGroup:
             self._consumer = None
 
     def _join(self) -> Consumer:
+        # A group on a topic that is not there would be given nothing, ever.
+        self.count()
         more: dict[str, Any] = {"group_instance_id": self._options.instance} if self._options.instance else {}
         consumer = Consumer(
             self._options.client(

@@ -29,6 +29,8 @@ ROW_SCHEMA: Final[dict[str, Any]] = {
 _BYTES: Final = ("sketches", "shown")
 # The local log.
 LOCAL: Final = 0
+# Seconds since the epoch, and where a log stood.
+Marks = list[tuple[float, dict[str, int]]]
 _IDS: Final[dict[str, Any]] = {"tenant": pl.String, "rid": pl.String, "id": pl.Int64}
 
 
@@ -42,31 +44,33 @@ class Position:
     holder: str = ""
 
 
-def _name(shard: int) -> str:
+def position_name(shard: int) -> str:
+    """What a shard's position is called."""
     return "observed" if shard == LOCAL else f"observed-{shard}"
 
 
 def lock_position(connection: Connection, shard: int = LOCAL) -> Position:
     """The position of a shard, held until the transaction ends: one writer of the shard at a time."""
     connection.execute(_SQL["lock_writer"], {"shard": shard})
-    row = connection.execute(_SQL["position"], {"name": _name(shard)}).fetchone()
+    row = connection.execute(_SQL["position"], {"name": position_name(shard)}).fetchone()
     return Position({}, 0, "") if row is None else Position(*row)
 
 
 def move_position(connection: Connection, moved: Position, at: datetime, shard: int = LOCAL) -> None:
     """Store the position of a shard."""
-    connection.execute(_SQL["move_position"], {"name": _name(shard), "position": json.dumps(moved.position), "seq": moved.seq, "rules": moved.rules, "at": at, "holder": moved.holder})
+    values = {"name": position_name(shard), "position": json.dumps(moved.position), "seq": moved.seq, "rules": moved.rules, "at": at, "holder": moved.holder}
+    connection.execute(_SQL["move_position"], values)
 
 
-def marks(connection: Connection, shard: int) -> list[tuple[float, dict[str, int]]]:
-    """Where the shard's log stood (seconds since the epoch, position), oldest first."""
-    row = connection.execute(_SQL["marks"], {"name": _name(shard)}).fetchone()
+def marks(connection: Connection, shard: int) -> Marks:
+    """Where the shard's log stood, oldest first."""
+    row = connection.execute(_SQL["marks"], {"name": position_name(shard)}).fetchone()
     return [] if row is None else [(at, position) for at, position in row[0]]
 
 
-def set_marks(connection: Connection, shard: int, found: list[tuple[float, dict[str, int]]]) -> None:
+def set_marks(connection: Connection, shard: int, found: Marks) -> None:
     """Replace them."""
-    connection.execute(_SQL["set_marks"], {"name": _name(shard), "marks": json.dumps(found)})
+    connection.execute(_SQL["set_marks"], {"name": position_name(shard), "marks": json.dumps(found)})
 
 
 def edge_ids(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:

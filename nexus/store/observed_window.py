@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+import polars as pl
+
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
@@ -24,6 +26,12 @@ def settled_since(connection: Connection, since: datetime) -> bool:
     """Whether any window was settled after that time, by whichever shard."""
     row = connection.execute(_SQL["settled_since"], {"since": since}).fetchone()
     return bool(row and row[0])
+
+
+def settled_before(connection: Connection, windows: pl.DataFrame, at: datetime) -> pl.DataFrame:
+    """Those of the windows (`tenant`, `start`) that had settled by then."""
+    values = {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list(), "at": at}
+    return pl.DataFrame(connection.execute(_SQL["settled_before"], values).fetchall(), schema={"tenant": pl.String, "start": pl.Int64}, orient="row")
 
 
 def needed_since(connection: Connection, since: datetime) -> datetime | None:

@@ -6,6 +6,12 @@ WHERE w.tenant = quiet.tenant AND w.start = quiet.start
 -- name: open_windows
 SELECT tenant, array_agg(start) FROM observed_window WHERE NOT settled GROUP BY tenant
 
+-- name: settled_before
+SELECT w.tenant, w.start
+FROM unnest(%(tenants)s::text[], %(starts)s::bigint[]) AS wanted (tenant, start)
+JOIN observed_window w USING (tenant, start)
+WHERE w.settled AND w.settled_at <= %(at)s
+
 -- name: settled_since
 SELECT EXISTS (SELECT 1 FROM observed_window WHERE settled_at > %(since)s)
 

@@ -1,30 +1,22 @@
-"""Catching up with the span log."""
+"""Catching up with the span log: in this process where it rolls the local log up, else asked of those that do."""
 
 from __future__ import annotations
 
-from aggregator.concepts import Infrastructure
-from aggregator.engine import Engine
-from aggregator.run import Aggregation
-from aggregator.settle import Retention
-from aggregator.steps import Rules
-from aggregator.working import WorkingSpans
+from aggregator.requests import Requests
 from nexus.ports.observed import AggregateControl
-from nexus.ports.span_log import SpanLogReader
+from nexus.ports.span_log import SpanLogShards
+from nexus.store.observed import LOCAL
+from nexus.wiring.aggregation import local
 from nexus.wiring.runtime import Runtime
 
-FOLDER = "observed"
 
-
-def _control(runtime: Runtime) -> Aggregation:
-    pairing, aggregate = runtime.settings.pairing, runtime.settings.aggregate
-    rules = Rules(
-        round(pairing.call_horizon.total_seconds() * 1e9), round(pairing.link_horizon.total_seconds() * 1e9), round(pairing.clock_skew.total_seconds() * 1e9),
-        Infrastructure(pairing.infrastructure_rpc, pairing.infrastructure_paths),
-    )
-    retention = Retention(aggregate.settle, pairing.link_horizon, aggregate.keep_minutes, aggregate.keep_hours, aggregate.keep_days)
-    working = WorkingSpans(runtime.settings.data / FOLDER)
-    engine = Engine(runtime.get(SpanLogReader), runtime.database, working, rules, runtime.clock, retention, aggregate.max_edges)
-    return Aggregation(engine, runtime.database, aggregate.interval, aggregate.max_spans)
+def _control(runtime: Runtime) -> AggregateControl:
+    if runtime.settings.log.backend == "kafka":
+        shards = runtime.get(SpanLogShards)
+        return Requests(runtime.database, runtime.clock, lambda: list(range(1, shards.count() + 1)), "messages")
+    if not runtime.rolls_up:
+        return Requests(runtime.database, runtime.clock, lambda: [LOCAL], "bytes")
+    return local(runtime)
 
 
 PROVIDE = (AggregateControl, _control)

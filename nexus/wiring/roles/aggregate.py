@@ -1,4 +1,4 @@
-"""The aggregate role: rolls the span log up, in a thread of its own."""
+"""The aggregate role: rolls the span log up, in threads of its own: the local log, or the partitions of a topic that the group gives to this process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import threading
 
 from aggregator.run import Aggregation
 from nexus.ports.observed import AggregateControl
+from nexus.wiring.aggregation import fleet
+from nexus.wiring.kafka import check_retention
 from nexus.wiring.runtime import Runtime
 
 
@@ -21,10 +23,15 @@ class AggregateRole:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Build the engine and begin."""
-        control = self._runtime.get(AggregateControl)
-        assert isinstance(control, Aggregation)
-        self._task = asyncio.create_task(asyncio.to_thread(control.run, self._stop), name="aggregate")
+        """Build the engine, or join the group, and begin."""
+        if self._runtime.settings.log.backend == "kafka":
+            run = fleet(self._runtime).run
+            await asyncio.to_thread(check_retention, self._runtime.settings)
+        else:
+            control = self._runtime.get(AggregateControl)
+            assert isinstance(control, Aggregation)
+            run = control.run
+        self._task = asyncio.create_task(asyncio.to_thread(run, self._stop), name="aggregate")
 
     async def run(self) -> None:
         """Until stopped."""

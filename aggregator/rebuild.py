@@ -1,0 +1,85 @@
+"""Working spans of a shard that came from another process: made again from the log and the letters that it keeps.
+
+The rows are right already; what is missing are the spans that later ones may belong to. They are read from where the log stood when the oldest window
+that is still needed was opened, and go through the same steps as they did the first time, except that no row is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import polars as pl
+import structlog
+
+from aggregator.exchange import MAX_LETTERS, Exchange
+from aggregator.settle import Retention, minute_s
+from nexus.model.span import empty_spans
+from nexus.ports.span_log import SpanLogPartition
+from nexus.store import observed, observed_link, observed_window
+from nexus.store.observed import Marks, Position
+from nexus.store.observed_link import Letter
+from nexus.store.pool import Connection, Database
+
+log = structlog.get_logger("nexus.aggregator")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Spans of the log and letters to go through once more."""
+
+    spans: pl.DataFrame
+    letters: list[Letter]
+
+
+def again(reader: SpanLogPartition, database: Database, exchange: Exchange, kept: Position, retention: Retention, now: datetime, max_spans: int) -> Iterator[Found]:
+    """What the shard has to know again, in batches, without spans that were late when they came."""
+    with database.connection() as connection:
+        needed = observed_window.needed_since(connection, now - retention.settle - retention.link_horizon)
+        marks = observed.marks(connection, exchange.number)
+    start = mark_before(marks, needed)
+    log.info("working_spans_made_again", shard=exchange.number, start=start, end=kept.position, needed_since=needed)
+    at = start
+    for spans, after in reader.again(start, kept.position, max_spans):
+        with database.connection() as connection:
+            spans = _in_time(connection, spans, _time_of(marks, at))  # noqa: PLW2901  # those that count
+        yield Found(spans, [])
+        at = after
+    last = 0
+    while True:
+        with database.connection() as connection:
+            letters = observed_link.taken(connection, exchange.number, last, MAX_LETTERS)
+        if not letters:
+            return
+        last = letters[-1].id
+        yield Found(empty_spans(), letters)
+
+
+def mark_before(marks: Marks, needed: datetime | None) -> dict[str, int]:
+    """The position of the last mark that is not after `needed`; `{}` (the oldest kept) where there is none."""
+    earlier = [position for at, position in marks if needed is not None and at <= needed.timestamp()]
+    return earlier[-1] if earlier else {}
+
+
+def marked(marks: Marks, needed: datetime | None, now: datetime, position: dict[str, int]) -> Marks:
+    """Marks with one for `now`, without those that nobody needs to go back to."""
+    earlier = sum(1 for at, _ in marks if needed is None or at <= needed.timestamp())
+    return [*marks[max(0, earlier - 1) :], (now.timestamp(), position)]
+
+
+def _time_of(marks: Marks, position: dict[str, int]) -> datetime:
+    """About when the log stood there."""
+    earlier = [at for at, stood in marks if all(position.get(name, 0) >= value for name, value in stood.items())]
+    return datetime.fromtimestamp(earlier[-1], UTC) if earlier else datetime.fromtimestamp(0, UTC)
+
+
+def _in_time(connection: Connection, spans: pl.DataFrame, arrived: datetime) -> pl.DataFrame:
+    if not spans.height:
+        return spans
+    placed = spans.with_columns(start=minute_s())
+    settled = observed_window.settled_before(connection, placed.select("tenant", "start").unique(), arrived)
+    return placed.join(settled, on=["tenant", "start"], how="anti", maintain_order="left").drop("start") if settled.height else spans
+
+
+__all__ = ["Found", "again", "mark_before", "marked"]
