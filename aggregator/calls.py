@@ -10,8 +10,8 @@ import polars as pl
 
 from aggregator.clients import Clients, peer_label, with_rank
 from aggregator.facts import Facts, Relation, facts, no_facts, number
-from aggregator.keys import encoded, gathered, mixed
 from aggregator.steps import Role, Steps
+from nexus.model.keys import encoded, gathered, mixed
 from nexus.model.service import ADDRESS_CLASS, NodeKind
 from nexus.model.span import Kind
 

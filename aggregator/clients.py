@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from aggregator.keys import encoded, gathered, mix
 from aggregator.steps import Role, Rules, Steps
+from nexus.model.keys import encoded, gathered, mix
 from nexus.model.span import Kind
 
 # Layers of client spans read at most; deeper ones are as good as broken instrumentation.

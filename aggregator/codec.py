@@ -18,9 +18,9 @@ import polars as pl
 import pyarrow as pa
 
 from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA, OUTCOMES, TRACE
-from aggregator.keys import eight, halves
 from aggregator.parts import Parts
 from aggregator.rollup import BAG_SCHEMA, LATENCIES, ROW, SKETCH_SCHEMA, TOTALS
+from nexus.model.keys import eight, halves
 
 STORED: Final = (*TOTALS, *BOUNDS, "bags", "sketches", "shown", "examples")
 _BAGS: Final = pl.List(pl.Struct({"k": pl.String, "i": pl.List(pl.String), "n": pl.List(pl.Int64), "m": pl.List(pl.Int64)}))

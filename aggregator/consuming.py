@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from aggregator.keys import BEFORE, eight, halves, span_key, trace_key
-from aggregator.spans import tenant_keys
 from aggregator.steps import CONSUMING, Role, Rules, Steps
+from nexus.model.coded import tenant_keys
+from nexus.model.keys import BEFORE, eight, halves, span_key, trace_key
 from nexus.model.span import Kind
 
 PARENT, LINK, BOUNDARY = 0, 1, 2

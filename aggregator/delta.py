@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from aggregator.facts import Facts
-from aggregator.keys import BEFORE
 from aggregator.observe import Observed, observe
 from aggregator.prepare import counted_services
 from aggregator.rollup import BAG_SCHEMA, EDGE, SAMPLE_SCHEMA, SEPARATOR, SKETCH_SCHEMA, TOTALS, Rows, add_bags, add_totals, cells_of, rollup
 from aggregator.service_facts import COUNTERS, EXITS
-from aggregator.spans import Spans, canonical, together
 from aggregator.steps import Rules
+from nexus.model.coded import Spans, canonical, together
+from nexus.model.keys import BEFORE
 from nexus.model.window import HOUR_NS
 
 SERVICE: Final = "SERVICE"

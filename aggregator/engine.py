@@ -22,12 +22,12 @@ from aggregator.replace import fold, recovered, roll
 from aggregator.rollup import Rows, row_keys
 from aggregator.settle import Retention, late_spans, let_go, settle, windows_of, windows_of_spans, without_settled
 from aggregator.shards import Shard
-from aggregator.spans import Spans, coded, tenant_keys, together
 from aggregator.steps import Rules
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.errors import StoreUnavailable
+from nexus.model.coded import Spans, coded, tenant_keys, together
 from nexus.ports.clock import Clock
-from nexus.ports.span_log import LoggedRejection, SpanLogPartition, SpanLogReader
+from nexus.ports.span_log import CodedSpanLogReader, LoggedRejection, SpanLogPartition, SpanLogReader
 from nexus.store import observed, observed_window
 from nexus.store.pool import Connection, Database
 
@@ -75,7 +75,7 @@ class Engine:
                 if self._seq is None:
                     self._recover()
                 assert self._seq is not None
-                spans, after = self._reader.read(self._position, max_spans)
+                spans, after = self._read(max_spans)
                 with self._database.connection() as connection:
                     letters = self._exchange.waiting(connection)
                 if after == self._position and not letters:
@@ -120,6 +120,12 @@ class Engine:
                 with self._database.connection() as connection:
                     observed_window.forget_edges(connection)
             return count
+
+    def _read(self, max_spans: int) -> tuple[Spans, dict[str, int]]:
+        if isinstance(self._reader, CodedSpanLogReader):
+            return self._reader.read_coded(self._position, max_spans)
+        frame, after = self._reader.read(self._position, max_spans)
+        return coded(frame), after
 
     def _mark(self, connection: Connection, position: dict[str, int], now: datetime) -> None:
         """From time to time note where the log of a shard stands, to find the way back to it."""
@@ -171,8 +177,8 @@ class Engine:
         self._working.recover(0)
         seq, now = 0, self._clock.now()
         for found in again(self._reader, self._database, self._exchange, kept, self._retention, now, REBUILD_SPANS):
-            mail = self._exchange.sort(found.spans, found.letters)
-            new, related, _ = self._unseen(coded(mail.own), coded(mail.copies))
+            mail = self._exchange.sort(coded(found.spans), found.letters)
+            new, related, _ = self._unseen(mail.own, mail.copies)
             if not new.height:
                 continue
             seq += 1
@@ -230,10 +236,9 @@ class Engine:
     def _apply(self, seq: int, mail: Mail, after: dict[str, int], rejections: Sequence[LoggedRejection]) -> Batch | None:
         now = self._clock.now()
         arrived = max(mail.own.height, 1)
-        own, copies = coded(mail.own), coded(mail.copies)
         with self._database.connection() as connection:
-            own, late = late_spans(own, observed.settled_windows(connection, windows_of_spans(own)))
-        new, related, repeated = self._unseen(own, copies)
+            own, late = late_spans(mail.own, observed.settled_windows(connection, windows_of_spans(mail.own)))
+        new, related, repeated = self._unseen(own, mail.copies)
         change = delta(new, related, self._rules, self._exchange.foreign(new, related)) if new.height else None
         try:
             with self._database.connection() as connection:

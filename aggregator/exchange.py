@@ -9,8 +9,7 @@ from typing import Final
 import polars as pl
 
 from aggregator.shards import Shard
-from aggregator.spans import Spans, together
-from nexus.model.span import empty_spans
+from nexus.model.coded import Spans, coded, no_spans, together
 from nexus.store import observed, observed_link
 from nexus.store.pool import Connection
 
@@ -22,8 +21,8 @@ MAX_LETTERS: Final = 256
 class Mail:
     """`own` spans (of the log and of letters), `copies` of other shards' traces, spans that are `misplaced` (by partition), and the `letters` read."""
 
-    own: pl.DataFrame
-    copies: pl.DataFrame
+    own: Spans
+    copies: Spans
     misplaced: dict[int, pl.DataFrame] = field(default_factory=dict)
     letters: list[int] = field(default_factory=list)
 
@@ -43,15 +42,14 @@ class Exchange:
         """Letters that wait for this shard."""
         return observed_link.waiting(connection, self.number, MAX_LETTERS) if self.shard else []
 
-    def sort(self, logged: pl.DataFrame, letters: list[observed_link.Letter]) -> Mail:
+    def sort(self, logged: Spans, letters: list[observed_link.Letter]) -> Mail:
         """Whose the spans of the log and of letters are."""
         if self.shard is None:
-            return Mail(logged, empty_spans())
+            return Mail(logged, no_spans())
         own, astray = self.shard.split(logged)
-        found = [self.shard.split(letter.spans) for letter in letters]
+        found = [self.shard.split(coded(letter.spans)) for letter in letters]
         return Mail(
-            pl.concat([own, *(mine for mine, _ in found)]), pl.concat([empty_spans(), *(theirs for _, theirs in found)]), self.shard.addressed(astray),
-            [letter.id for letter in letters],
+            together([own, *(mine for mine, _ in found)]), together([theirs for _, theirs in found]), self.shard.addressed(astray.frame()), [letter.id for letter in letters],
         )
 
     def foreign(self, *spans: Spans) -> pl.Series | None:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from aggregator.keys import encoded
 from aggregator.rollup import LATENCIES, ROW
+from nexus.model.keys import encoded
 
 KEPT: Final = 3
 # Nanoseconds; what takes longer counts as equally slow until the last choice.

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from aggregator.keys import encoded, mixed
+from nexus.model.keys import encoded, mixed
 
 
 class Relation(IntEnum):

@@ -11,13 +11,13 @@ from aggregator.calls import call_steps, client_only, from_named, named_callers,
 from aggregator.clients import clients
 from aggregator.consuming import consuming, resolve_links
 from aggregator.facts import Facts, together
-from aggregator.keys import BEFORE
 from aggregator.messaging import delivers, publishes, pushes, subscribes, topics
 from aggregator.prepare import prepare
 from aggregator.publishing import publishing
 from aggregator.service_facts import exits, service_facts
-from aggregator.spans import Spans
 from aggregator.steps import Rules, Steps, steps
+from nexus.model.coded import Spans
+from nexus.model.keys import BEFORE
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 `prepare` takes `Spans` (any tenants: nothing is ever joined across them) and returns a `Prepared`:
 
-- `rows`: one row a distinct span in the order of its identity, its place is its number: the columns of `aggregator.spans.ROWS` and `kind`, `sid` (service number),
+- `rows`: one row a distinct span in the order of its identity, its place is its number: the columns of `nexus.model.coded.ROWS` and `kind`, `sid` (service number),
   `up` = row of the parent or -1, `given` = a parent id came, `has_parent` = one that can be used, `bad_parent`, `shared` = a SERVER that
   shares its id with a CLIENT, `conflicts` = distinct contents beyond the one kept.
 - `contents`: with `sid`, `label`, `env` of the service as in api.md, and `owner` (tenant number).
@@ -17,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from aggregator.keys import span_key
-from aggregator.spans import Spans, canonical
+from aggregator.bounds import MAX_NAME, shortened
+from nexus.model.coded import Spans, canonical
+from nexus.model.keys import span_key
 from nexus.model.service import UNNAMED
 from nexus.model.span import Kind
 
+_NAMES: Final = ("name", "service_name", "service_namespace", "environment", "service_version", "instance")
 SERVING: Final = (Kind.SERVER, Kind.CONSUMER)
 Flags = npt.NDArray[np.bool_]
 
@@ -58,7 +60,7 @@ def _blank_to_null(name: str) -> pl.Expr:
 
 def prepare(received: Spans) -> Prepared:
     """Distinct spans of deliveries, whatever their order."""
-    contents = _with_services(received.contents)
+    contents = _with_services(shortened(received.contents, _NAMES, MAX_NAME))
     content = received.rows["content"].to_numpy()
     kind, sid = contents["kind"].to_numpy()[content], contents["sid"].to_numpy()[content]
     # Nothing may depend on arrival: rows are numbered by identity.

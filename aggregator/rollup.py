@@ -22,8 +22,8 @@ import numpy.typing as npt
 import polars as pl
 
 from aggregator.facts import BAGS, COUNTS, Facts
-from aggregator.keys import encoded
 from aggregator.sketch import mark
+from nexus.model.keys import encoded
 from nexus.model.window import HOUR_NS, MINUTE_NS
 
 EDGE: Final = ("tenant", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")

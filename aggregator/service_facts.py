@@ -12,8 +12,8 @@ import polars as pl
 from aggregator.clients import Clients, with_rank
 from aggregator.consuming import Consumed
 from aggregator.facts import Facts
-from aggregator.keys import encoded, gathered, mixed
 from aggregator.steps import Steps
+from nexus.model.keys import encoded, gathered, mixed
 from nexus.model.span import Kind
 
 COUNTERS: Final = (

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from aggregator.keys import encoded
 from aggregator.prepare import counted_services
 from aggregator.rollup import Rows
-from aggregator.spans import Spans
 from aggregator.working import WorkingSpans
+from nexus.model.coded import Spans
+from nexus.model.keys import encoded
 from nexus.model.span import Kind
 from nexus.model.window import MINUTE_NS
 from nexus.store import observed_link, observed_window

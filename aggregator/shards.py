@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from aggregator.keys import binary, halves, trace_key
-from aggregator.spans import Spans, tenant_keys
+from nexus.model.coded import Spans, tenant_keys
+from nexus.model.keys import binary, halves, trace_key
 from nexus.model.partition import partition_of
 from nexus.model.span import Kind
 
@@ -39,12 +39,15 @@ class Shard:
         """Its number in the store."""
         return self.partition + 1
 
-    def split(self, spans: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def split(self, spans: Spans) -> tuple[Spans, Spans]:
         """Spans of traces that this shard owns, and the others."""
         if not spans.height:
             return spans, spans
-        own = pl.Series(partition_of(spans["trace_id"], self.partitions) == self.partition)
-        return (spans, spans.clear()) if own.all() else (spans.filter(own), spans.filter(~own))
+        own = (self._owners(spans.rows) == self.partition).to_numpy()
+        return spans.where(own), spans.where(~own)
+
+    def _owners(self, rows: pl.DataFrame) -> pl.Series:
+        return partition_of(binary(rows["trace_hi"], rows["trace_lo"]), self.partitions)
 
     def addressed(self, spans: pl.DataFrame) -> dict[int, pl.DataFrame]:
         """Spans that came to the wrong partition, by the partition that they belong to."""
@@ -56,8 +59,7 @@ class Shard:
     def foreign(self, spans: Spans) -> pl.Series:
         """Keys of the traces among `spans` that other shards own."""
         traces = spans.rows.unique("tk", keep="any")
-        owner = partition_of(binary(traces["trace_hi"], traces["trace_lo"]), self.partitions)
-        return traces["tk"].filter(owner != self.partition)
+        return traces["tk"].filter(self._owners(traces) != self.partition)
 
     def told(self, known: pl.DataFrame, new: pl.DataFrame) -> dict[int, pl.DataFrame]:
         """What `new` spans beside the `known` ones of their and linked traces make this shard tell others: spans by partition."""

@@ -21,9 +21,9 @@ import numpy.typing as npt
 import polars as pl
 
 from aggregator.concepts import CONCEPTS, Infrastructure, concepts
-from aggregator.keys import encoded, gathered, mixed, nullable
 from aggregator.prepare import Prepared, ancestors
 from aggregator.sampling import probability
+from nexus.model.keys import encoded, gathered, mixed, nullable
 from nexus.model.span import Kind
 
 REMOTE_KNOWN = 0x100

@@ -1,6 +1,6 @@
 """Spans that may still matter, on this machine's disk: those of windows that are not settled, and publish spans for the link horizon.
 
-One part a batch, `NNNNNNNNNN.*`: `rows` (numbers of spans, by trace), `contents` and `ties` (`aggregator.spans`), `links` (pairs of trace keys) and `samples` (what
+One part a batch, `NNNNNNNNNN.*`: `rows` (numbers of spans, by trace), `contents` and `ties` (`nexus.model.coded`), `links` (pairs of trace keys) and `samples` (what
 the batch changed in the extremes of rows). Numbers are kept as they are in memory, so that a part is looked up in place. A part is durable before the
 rows made with it are committed, and counts only if its number is not beyond the committed one: whatever a crash left behind is thrown
 away and read from the log again.
@@ -19,10 +19,10 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from aggregator.keys import U64, Ints, eight, halves, tenant_key, trace_key
 from aggregator.rollup import SAMPLE_SCHEMA
-from aggregator.spans import LINKS, Spans, coded, tenant_keys, together
 from nexus.errors import StoreUnavailable
+from nexus.model.coded import LINKS, Spans, coded, tenant_keys, together
+from nexus.model.keys import U64, Ints, eight, halves, tenant_key, trace_key
 from nexus.model.span import Kind
 
 # How far links are followed from a touched trace: sender, its other receivers, their other senders, the polls of those.

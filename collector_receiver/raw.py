@@ -6,6 +6,7 @@ forms hold the same spans.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +18,8 @@ import pyarrow as pa
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT, RESOURCE_NAMES
 from collector_receiver.values import buffers, text, values
 from collector_receiver.wire import handler
+from nexus.model.coded import Spans, assembled, listed, no_spans, tenant_keys
+from nexus.model.keys import eight, halves, mixed
 from nexus.model.span import KEY_VALUE, LINK, SPAN_SCHEMA, empty_spans
 
 # Longest unusable parent id that is kept as sent.
@@ -48,6 +51,35 @@ class RawSpans:
         """Some of the spans, with all resources."""
         start, stop, _ = rows.indices(len(self))
         return self if (start, stop) == (0, len(self)) else RawSpans(self.spans.slice(start, stop - start), self.blocks, self.allowed)
+
+    def take(self, rows: npt.NDArray[np.uint32]) -> RawSpans:
+        """The spans at `rows`, with their resources."""
+        spans = self.spans.take(pa.array(rows))
+        used, block = np.unique(np.asarray(spans.column(BLOCK)), return_inverse=True)
+        place = spans.schema.get_field_index(BLOCK)
+        return RawSpans(spans.set_column(place, BLOCK, pa.array(block.astype(np.uint32))), self.blocks.take(pa.array(used)), self.allowed)
+
+    def coded(self) -> Spans:
+        """In parts. What spans say is compared as it was sent, and read once a distinct content."""
+        if not len(self):
+            return no_spans()
+        columns = self.spans
+        block, status = np.asarray(columns.column(BLOCK)), columns.column("status")
+        tenants = pl.Series(pl.from_arrow(self.blocks.column("tenant")))
+        resources = mixed([tenants, _sent(self.blocks.column("attributes"))])
+        parents = _parents(columns.column("parent_id"))
+        parent = eight(parents)
+        said = [pl.Series(pl.from_arrow(columns.column(name))) for name in ("name", "kind", "trace_state", "flags", COUNT)]
+        # Parents of eight bytes are ids; others are something that is said.
+        odd = pl.select(pl.when(parent.is_null()).then(parents)).to_series()
+        number = mixed([pl.Series(resources[block]), *said, *pl.Series(pl.from_arrow(status)).struct.unnest(), _sent(columns.column("attributes")), odd])
+        linking = np.flatnonzero(np.diff(list_offsets(columns.column("links")))).astype(np.uint32)
+        ends = np.asarray(columns.column("end"))
+        return assembled(
+            number, tenant_keys(tenants)[block], halves(pl.Series(pl.from_arrow(columns.column("trace_id")))), eight(pl.Series(pl.from_arrow(columns.column("span_id")))).to_numpy(),
+            parent, pl.Series(np.asarray(columns.column("start")).view(np.int64)), pl.Series(np.where(ends <= INT64_MAX, ends, 0).astype(np.int64)),
+            lambda rows: self.take(rows).frame(), (linking, self.take(linking).frame()["links"]),
+        )
 
     def frame(self) -> pl.DataFrame:
         """As a frame of `SPAN_SCHEMA`."""
@@ -82,6 +114,26 @@ class RawSpans:
             },
             schema=SPAN_SCHEMA,
         )
+
+
+def concat(parts: Sequence[RawSpans]) -> RawSpans:
+    """Batches as one (at least one; together below 2 GiB, which is where offsets of Arrow's lists end)."""
+    if len(parts) == 1:
+        return parts[0]
+    spans, blocks = [], 0
+    for part in parts:
+        place = part.spans.schema.get_field_index(BLOCK)
+        moved = pa.array(np.asarray(part.spans.column(place)) + np.uint32(blocks))
+        spans.append(part.spans.set_column(place, BLOCK, moved))
+        blocks += part.blocks.num_rows
+    return RawSpans(pa.concat_batches(spans), pa.concat_batches([part.blocks for part in parts]), frozenset().union(*(part.allowed for part in parts)))
+
+
+def _sent(lists: pa.ListArray) -> pl.Series:
+    """One number a list of bytes."""
+    offsets = list_offsets(lists)
+    items = pl.Series(pl.from_arrow(lists.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))))
+    return listed([items], np.diff(offsets))
 
 
 def list_offsets(array: pa.ListArray) -> Ints:

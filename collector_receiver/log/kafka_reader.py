@@ -17,7 +17,6 @@ import structlog
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from collector_receiver.log.kafka_client import ASK_S, Consumer, KafkaOptions, TopicPartition, unavailable
-from collector_receiver.log.reader import aligned
 from collector_receiver.log.record import HEADER_BYTES, MAGIC, parse_header, rejections_of, spans_of, whole
 from collector_receiver.otlp import decode_batch
 from nexus import telemetry
@@ -155,7 +154,7 @@ class KafkaPartitionReader:
         if value[:4] == MAGIC:
             header, payload = parse_header(value[:HEADER_BYTES]), value[HEADER_BYTES:]
             if header is not None and whole(header, payload):
-                return _Entry(offset, aligned(spans_of(payload)), list(rejections_of(header, payload)))
+                return _Entry(offset, spans_of(payload), list(rejections_of(header, payload)))
             problem = "a damaged entry"
         else:
             decoded = decode_batch([value], [self._options.tenant])

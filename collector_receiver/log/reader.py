@@ -12,11 +12,12 @@ import polars as pl
 import structlog
 
 from collector_receiver.log.folder import Segment, find_header, read_durable, read_released, segments, write_released, writers
-from collector_receiver.log.record import HEADER_BYTES, Header, parse_header, rejections_of, spans_of, whole
+from collector_receiver.log.record import HEADER_BYTES, Header, coded_of, parse_header, rejections_of, spans_of, whole
 from collector_receiver.log.retention import retain
 from nexus import telemetry
 from nexus.errors import StoreUnavailable
-from nexus.model.span import SPAN_SCHEMA, empty_spans
+from nexus.model.coded import Spans
+from nexus.model.span import empty_spans
 from nexus.ports.clock import Clock
 from nexus.ports.span_log import LoggedRejection
 
@@ -42,9 +43,20 @@ class LocalSpanLogReader:
         self._counting = True
 
     def read(self, position: dict[str, int], max_spans: int) -> tuple[pl.DataFrame, dict[str, int]]:
-        """See `SpanLogReader.read`. Writers take turns, so that a busy one does not hold up the others."""
+        """See `SpanLogReader.read`."""
+        payloads, after = self._payloads(position, max_spans)
+        frames = [spans_of(payload) for payload in payloads]
+        return pl.concat(frames, rechunk=False) if frames else empty_spans(), after
+
+    def read_coded(self, position: dict[str, int], max_spans: int) -> tuple[Spans, dict[str, int]]:
+        """See `CodedSpanLogReader.read_coded`."""
+        payloads, after = self._payloads(position, max_spans)
+        return coded_of(payloads), after
+
+    def _payloads(self, position: dict[str, int], max_spans: int) -> tuple[list[bytes], dict[str, int]]:
+        """Entries after a position. Writers take turns, so that a busy one does not hold up the others."""
         after = dict(position)
-        frames: list[pl.DataFrame] = []
+        found: list[bytes] = []
         left = max_spans
         try:
             folders = writers(self._root)
@@ -54,7 +66,7 @@ class LocalSpanLogReader:
                     after[folder.name] = entry.after
                     if entry.header is None:
                         continue
-                    frames.append(aligned(spans_of(entry.payload)))
+                    found.append(entry.payload)
                     left -= entry.header.spans
                     share -= entry.header.spans
                     if share <= 0:
@@ -62,7 +74,7 @@ class LocalSpanLogReader:
         except OSError as error:
             msg = f"the span log in {self._root} cannot be read: {error.strerror}"
             raise StoreUnavailable(msg) from error
-        return pl.concat(frames, rechunk=False) if frames else empty_spans(), after
+        return found, after
 
     def rejected(self, start: dict[str, int], end: dict[str, int]) -> list[LoggedRejection]:
         """See `SpanLogReader.rejected`."""
@@ -159,11 +171,3 @@ class LocalSpanLogReader:
         self.corrupt_bytes += size
         telemetry.LOG_CORRUPT_BYTES.inc(size)
         log.error("span_log_corrupt", writer=folder.name, position=at, bytes=size)
-
-
-def aligned(frame: pl.DataFrame) -> pl.DataFrame:
-    """Entries that an earlier release wrote: columns that came later are null, columns that went are dropped."""
-    if dict(frame.schema) == SPAN_SCHEMA:
-        return frame
-    missing = [pl.lit(None, dtype=kind).alias(name) for name, kind in SPAN_SCHEMA.items() if name not in frame.columns]
-    return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in SPAN_SCHEMA.items())

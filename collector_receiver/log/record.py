@@ -24,7 +24,7 @@ from __future__ import annotations
 import io
 import json
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -33,8 +33,9 @@ import polars as pl
 import pyarrow as pa
 import xxhash
 
-from collector_receiver.raw import RawSpans
-from nexus.model.span import empty_spans
+from collector_receiver.raw import RawSpans, concat
+from nexus.model.coded import Spans, coded, together
+from nexus.model.span import SPAN_SCHEMA, empty_spans
 from nexus.ports.span_log import LoggedRejection, Rejection
 
 Compression = Literal["lz4", "zstd", "none"]
@@ -137,15 +138,50 @@ def next_header(raw: bytes, start: int) -> int | None:
 
 def spans_of(payload: bytes) -> pl.DataFrame:
     """The spans of a whole payload."""
+    found = _logged(payload)
+    return found if isinstance(found, pl.DataFrame) else found.frame()
+
+
+# Bytes of payloads (compressed) that are read as one.
+_MOST_TOGETHER: Final = 128 * 1024 * 1024
+
+
+def coded_of(payloads: Iterable[bytes]) -> Spans:
+    """The spans of whole payloads, in parts: those that are logged raw together, so that what they all say is read once."""
+    parts: list[Spans] = []
+    raw: list[RawSpans] = []
+    size = 0
+    for payload in payloads:
+        found = _logged(payload)
+        if isinstance(found, pl.DataFrame):
+            parts.append(coded(found))
+            continue
+        if raw and size + len(payload) > _MOST_TOGETHER:
+            parts.append(concat(raw).coded())
+            raw, size = [], 0
+        raw.append(found)
+        size += len(payload)
+    return together([*parts, concat(raw).coded()] if raw else parts)
+
+
+def _logged(payload: bytes) -> pl.DataFrame | RawSpans:
     note, start = _note(payload)
     view = memoryview(payload)
     match note["form"]:
         case "frame":
-            return pl.read_ipc_stream(io.BytesIO(view[start:]))
+            return _aligned(pl.read_ipc_stream(io.BytesIO(view[start:])))
         case "raw":
             middle = start + note["blocks"]
-            return RawSpans(_read(view[middle:]), _read(view[start:middle]), frozenset(note["allowed"])).frame()
+            return RawSpans(_read(view[middle:]), _read(view[start:middle]), frozenset(note["allowed"]))
     return empty_spans()
+
+
+def _aligned(frame: pl.DataFrame) -> pl.DataFrame:
+    """Entries that an earlier release wrote: columns that came later are null, columns that went are dropped."""
+    if dict(frame.schema) == SPAN_SCHEMA:
+        return frame
+    missing = [pl.lit(None, dtype=kind).alias(name) for name, kind in SPAN_SCHEMA.items() if name not in frame.columns]
+    return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in SPAN_SCHEMA.items())
 
 
 def _note(payload: bytes) -> tuple[dict[str, Any], int]:

@@ -9,6 +9,8 @@ from typing import Protocol, runtime_checkable
 
 import polars as pl
 
+from nexus.model.coded import Spans
+
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
@@ -72,6 +74,15 @@ class SpanLogReader(Protocol):
 
     def release(self, position: dict[str, int]) -> None:
         """Everything before `position` is rolled up and may be deleted, as retention allows."""
+        ...
+
+
+@runtime_checkable
+class CodedSpanLogReader(SpanLogReader, Protocol):
+    """A reader that gives spans in parts without making a frame of them: several times cheaper where they repeat what they say."""
+
+    def read_coded(self, position: dict[str, int], max_spans: int) -> tuple[Spans, dict[str, int]]:
+        """As `read`."""
         ...
 
 

@@ -18,7 +18,7 @@ from observed_harness import codec, delivered, rules_of
 
 from aggregator.delta import difference
 from aggregator.observe import observe
-from aggregator.spans import coded
+from nexus.model.coded import coded
 
 TRACES = Path(os.environ.get("SHARED_DIR", Path(__file__).parents[3] / "shared")) / "traces"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aggregator.delta import delta, difference, unseen
 from aggregator.extremes import bounds, examples, merge_bounds, merge_examples
 from aggregator.observe import observe
-from aggregator.spans import coded, no_spans, together
+from nexus.model.coded import coded, no_spans, together
 from aggregator.steps import Rules
 from nexus.model.span import SPAN_SCHEMA
 
@@ -122,7 +122,7 @@ def test_extremes_merge(spans, share):
 
 
 def test_keys_that_collide_do_not_join_tenants(monkeypatch):
-    from aggregator import spans as module
+    from nexus.model import coded as module
 
     monkeypatch.setattr(module, "tenant_key", lambda _tenant: 0)
     base = {"trace_id": b"t" * 16, "flags": 0, "start_ns": START, "end_ns": START + 10, "status": 0, "name": "op", "attributes": [], "links": [], "attribute_count": 0}
@@ -134,7 +134,7 @@ def test_keys_that_collide_do_not_join_tenants(monkeypatch):
 
 
 def test_contents_that_collide_do_not_speak_for_other_tenants(monkeypatch):
-    from aggregator import spans as module
+    from nexus.model import coded as module
 
     monkeypatch.setattr(module, "mixed", lambda columns: np.zeros(len(list(columns)[0]), dtype=np.uint64))
     rows = [

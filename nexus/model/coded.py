@@ -11,7 +11,7 @@ a distinct content, and a span is some sixty bytes of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,15 +19,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from aggregator.bounds import MAX_NAME, shortened
-from aggregator.keys import BEFORE, U64, binary, eight, encoded, halves, mix, mixed, span_key, tenant_key, trace_key
+from nexus.model.keys import BEFORE, U64, binary, eight, encoded, halves, mix, mixed, span_key, tenant_key, trace_key
 from nexus.model.span import KEY_VALUE, SPAN_SCHEMA, Kind
 
 ROWS: Final[dict[str, Any]] = {
     "tk": pl.UInt64, "key": pl.UInt64, "trace_hi": pl.UInt64, "trace_lo": pl.UInt64, "span": pl.UInt64, "parent": pl.UInt64, "start_ns": pl.Int64, "end_ns": pl.Int64,
     "content": pl.UInt32,
 }
-TEXTS: Final = ("name", "service_name", "service_namespace", "environment", "service_version", "instance")
 _IDS: Final = ("trace_id", "span_id", "parent_id", "start_ns", "end_ns", "links")
 SAID: Final = tuple(name for name in SPAN_SCHEMA if name not in _IDS)
 CONTENTS: Final[dict[str, Any]] = {**{name: SPAN_SCHEMA[name] for name in SAID}, "odd_parent": pl.Binary(), "hash": pl.UInt64()}
@@ -96,22 +94,35 @@ def coded(received: pl.DataFrame) -> Spans:
     parent = eight(received["parent_id"])
     odd = received.select(pl.when((pl.col("parent_id").bin.size() > 0) & pl.lit(parent).is_null()).then("parent_id").alias("odd_parent")).to_series()
     simple = [received[name] for name in SAID if name != "attributes"]
-    number = mixed([*simple, odd, _attributes(received["attributes"])])
-    tenant = tenant_keys(received["tenant"])
+    pairs = received["attributes"].explode(empty_as_null=False, keep_nulls=False).struct
+    attributes = listed([pairs.field("key"), pairs.field("value")], received["attributes"].list.len().fill_null(0).to_numpy())
+    linking = np.flatnonzero(received["links"].list.len().fill_null(0).to_numpy()).astype(np.uint32)
+    return assembled(
+        mixed([*simple, odd, attributes]), tenant_keys(received["tenant"]), halves(received["trace_id"]), eight(received["span_id"]).to_numpy(), parent,
+        received["start_ns"], received["end_ns"], lambda rows: received[rows], (linking, received["links"].gather(linking)),
+    )
+
+
+def assembled(
+    number: U64, tenant: U64, trace: tuple[U64, U64], span: U64, parent: pl.Series, start_ns: pl.Series, end_ns: pl.Series,
+    frame: Callable[[npt.NDArray[np.uint32]], pl.DataFrame], links: tuple[npt.NDArray[np.uint32], pl.Series],
+) -> Spans:
+    """Spans of their columns: a `number` of what each says, the `tenant_key` of each, ids as numbers. `frame` gives some of them as a frame of `SPAN_SCHEMA`;
+    `links`: rows that link, and their lists.
+    """
     codes, first = _codes(number, tenant)
-    contents = shortened(received[first].select(SAID), TEXTS, MAX_NAME).with_columns(
+    found = frame(first)
+    contents = found.select(
+        *(name for name in SAID if name not in {"kind", "status"}),
         kind=pl.when(pl.col("kind") > Kind.CONSUMER).then(0).otherwise(pl.col("kind")).cast(pl.UInt8),
         status=pl.when(pl.col("status") > 2).then(0).otherwise(pl.col("status")).cast(pl.UInt8),  # Status.StatusCode
-        odd_parent=odd.gather(first), hash=pl.Series(number[first]),
+        odd_parent=pl.when(~pl.col("parent_id").bin.size().is_in([0, 8])).then("parent_id"), hash=pl.Series(number[first]),  # a span id has eight bytes
     )
-    high, low = halves(received["trace_id"])
-    span = eight(received["span_id"]).to_numpy()
-    tk = trace_key(tenant, high, low)
+    tk = trace_key(tenant, *trace)
     rows = pl.DataFrame({
-        "tk": tk, "key": span_key(tk, span), "trace_hi": high, "trace_lo": low, "span": span, "parent": parent, "start_ns": received["start_ns"], "end_ns": received["end_ns"],
-        "content": codes,
+        "tk": tk, "key": span_key(tk, span), "trace_hi": trace[0], "trace_lo": trace[1], "span": span, "parent": parent, "start_ns": start_ns, "end_ns": end_ns, "content": codes,
     }, schema=ROWS)
-    return Spans(rows, contents, _links(received["links"]))
+    return Spans(rows, contents.select(list(CONTENTS)), _links(*links))
 
 
 def _codes(number: U64, tenant: U64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
@@ -131,22 +142,20 @@ def tenant_keys(tenants: pl.Series) -> U64:
     return tenants.replace_strict({name: tenant_key(name) for name in distinct}, return_dtype=pl.UInt64).to_numpy()
 
 
-def _attributes(lists: pl.Series) -> pl.Series:
-    """One number a list of key and value."""
-    flat = lists.explode(empty_as_null=False, keep_nulls=False).struct
-    sizes = lists.list.len().fill_null(0).to_numpy().astype(np.int64)
+def listed(items: Sequence[pl.Series], sizes: npt.NDArray[Any]) -> pl.Series:
+    """One number a list, of the columns of their items; `sizes`: how many items each list has."""
+    sizes = sizes.astype(np.int64)
     ends = np.cumsum(sizes)
     # A key may come twice, and the last counts: their order is part of the number.
-    place = np.arange(len(flat.field("key")), dtype=np.int64) - np.repeat(ends - sizes, sizes)
-    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mix(mixed([flat.field("key"), flat.field("value")]) + place.astype(np.uint64)), dtype=np.uint64)])
+    place = np.arange(len(items[0]), dtype=np.int64) - np.repeat(ends - sizes, sizes)
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mix(mixed(items) + place.astype(np.uint64)), dtype=np.uint64)])
     return pl.Series(sums[ends] - sums[ends - sizes] + sizes.astype(np.uint64))
 
 
-def _links(links: pl.Series) -> pl.DataFrame:
-    linking = np.flatnonzero(links.list.len().fill_null(0).to_numpy())
-    if not len(linking):
+def _links(rows: npt.NDArray[np.uint32], links: pl.Series) -> pl.DataFrame:
+    if not len(rows):
         return pl.DataFrame(schema=LINKS)
-    some = pl.DataFrame({"at": linking.astype(np.uint32), "link": links.gather(linking)}).explode("link", empty_as_null=False, keep_nulls=False)
+    some = pl.DataFrame({"at": rows, "link": links}).explode("link", empty_as_null=False, keep_nulls=False)
     return some.select("at", pl.col("link").struct.field("trace_id", "span_id"))
 
 

@@ -1,0 +1,48 @@
+"""Spans in parts are the spans that were sent, whether they are read from a frame or straight from what was logged."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cases"))
+import codec
+
+from collector_receiver.otlp import decode_batch
+from collector_receiver.raw import concat
+from nexus.model.coded import coded, together
+
+CASES = sorted((Path(__file__).parents[1] / "cases" / "service-graph").glob("*.json"))
+
+
+@pytest.fixture(scope="module")
+def batches():
+    """Requests of all cases, each case a tenant, decoded in three batches."""
+    requests, tenants = [], []
+    for path in CASES:
+        case = codec.load_case(path)
+        for span in codec.case_spans(case):
+            requests.append(codec.to_request([span]).SerializeToString())
+            tenants.append(case["id"])
+    third = -(-len(requests) // 3)
+    return [decode_batch(requests[at : at + third], tenants[at : at + third]).raw for at in range(0, len(requests), third)]
+
+
+def test_raw_spans_in_parts_are_their_frame(batches):
+    for raw in batches:
+        assert raw.coded().frame().equals(raw.frame())
+        assert coded(raw.frame()).frame().equals(raw.frame())
+
+
+def test_batches_together_are_one_after_the_other(batches):
+    frames = [raw.frame() for raw in batches]
+    whole = frames[0].vstack(frames[1]).vstack(frames[2])
+    assert concat(batches).coded().frame().equals(whole)
+    assert together([raw.coded() for raw in batches]).frame().equals(whole)
+
+
+def test_contents_are_told_once(batches):
+    twice = concat([batches[0], batches[0]])
+    assert twice.coded().contents.height == batches[0].coded().contents.height
