@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from knowledge.glossary import entries
 from knowledge.loanwords import hangul_skeleton, latin_skeleton
 
 # Bumped when the analysis changes: what was indexed before is then indexed anew.
@@ -218,11 +220,34 @@ class Analyzer:
         return counts, length
 
     def question(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """(terms, sounds) of a question: what is written in Hangul also asks for the same sounds in Latin letters, and the other way round."""
+        """(terms, what they ask for beside themselves) of a question.
+
+        What is written in Hangul also asks for the same sounds in Latin letters, and the other way round; both ask for the words of
+        the other language that mean the same (see `glossary`).
+        """
         found = self.analyse(text)
         asked = Counter({_LATIN + sound: count for sound, count in found.hangul.items()})
         asked.update({_KOREAN + sound: count for sound, count in found.latin.items()})
+        asked.update(self._meant(found.terms.keys()))
         return tuple(Counter(found.terms).elements()), tuple(asked.elements())
+
+    def _meant(self, terms: AbstractSet[str]) -> set[str]:
+        """Terms of the other language for the entries of which every term is there."""
+        near = (entry for term in terms for entry in self._glossary.get(term, ()))
+        return {meaning for said, meanings in near if said <= terms for meaning in meanings} - terms
+
+    @cached_property
+    def _glossary(self) -> dict[str, list[tuple[frozenset[str], frozenset[str]]]]:
+        """One term of an entry -> (all its terms, the terms of its meanings), in both directions."""
+        out: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = defaultdict(list)
+        for korean, english in entries():
+            for words, others in ((korean, english), (english, korean)):
+                meanings = frozenset(term for other in others for term in self.analyse(other).terms)
+                for word in words:
+                    said = frozenset(self.analyse(word).terms)
+                    if said:
+                        out[min(said)].append((said, meanings))
+        return dict(out)
 
 
 def _add(counts: Counts, words: Iterable[str], times: int) -> None:

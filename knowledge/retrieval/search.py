@@ -127,9 +127,9 @@ class HybridRetriever:
         )
 
     def _terms(self, query: str) -> QuestionTerms:
-        written, sounds = self._analyzer.question(query[:MAX_QUERY])
+        written, asked = self._analyzer.question(query[:MAX_QUERY])
         terms = {term_key(term): (float(count), True) for term, count in Counter(written).most_common(MAX_TERMS)}
-        terms.update({term_key(term): (float(count), False) for term, count in Counter(sounds).most_common(MAX_TERMS)})
+        terms.update({term_key(term): (float(count), False) for term, count in Counter(asked).most_common(MAX_TERMS)})
         return terms
 
     def _words(self, connection: Connection, reader: Reader, terms: QuestionTerms, limit: int) -> tuple[list[Match], float]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knowledge.glossary import entries
 from knowledge.language import language_of, passage_language
 from knowledge.loanwords import hangul_skeleton, latin_skeleton
 from knowledge.tokens import Analyzer, default_analyzer
@@ -74,3 +75,21 @@ def test_language_by_script_and_code_in_the_language_of_its_document():
     assert passage_language(code, "ko") == "ko"
     assert passage_language(prose, "ko") == "en"
     assert passage_language("한국어 문장이다", "en") == "ko"
+
+
+@pytest.mark.parametrize(("question", "meant"), [
+    ("배포를 되돌리려면?", "deploy"), ("부하 분산은 누가 하나요", "balanc"), ("how do we encrypt a backup", "암호"), ("payment timeout", "결제"),
+])
+def test_a_question_asks_for_the_words_of_the_other_language(question, meant):
+    written, asked = ANALYZER.question(question)
+    assert meant in asked
+    assert meant not in written
+
+
+def test_an_entry_of_several_words_needs_all_of_them():
+    assert "balanc" not in ANALYZER.question("부하가 높다")[1]
+
+
+def test_every_line_of_the_glossary_has_terms_on_both_sides():
+    for korean, english in entries():
+        assert all(ANALYZER.terms(word) for word in (*korean, *english)), (korean, english)

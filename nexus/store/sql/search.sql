@@ -5,42 +5,44 @@ WITH visible AS MATERIALIZED (
     WHERE tenant = %(tenant)s AND served AND level <= %(level)s AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
 ),
 corpus AS MATERIALIZED (
-    SELECT coalesce(sum(passages), 0)::float8 AS count, coalesce(sum(length), 0)::float8 / greatest(coalesce(sum(passages), 0), 1) AS mean
-    FROM visible
+    -- The length's part of the formula: k1 * (1 - b + b * length / mean) = base + slope * length.
+    SELECT count, %(k1)s::float8 * (1 - %(b)s::float8) AS base, %(k1)s::float8 * %(b)s::float8 / greatest(length / greatest(count, 1), 1e-9) AS slope
+    FROM (SELECT coalesce(sum(passages), 0)::float8 AS count, coalesce(sum(length), 0)::float8 AS length FROM visible) v
 ),
 question AS (
     SELECT term, weight, written FROM unnest(%(terms)s::bigint[], %(weights)s::float8[], %(written)s::boolean[]) AS q (term, weight, written)
 ),
 found AS MATERIALIZED (
     SELECT p.term, p.passages, p.frequencies, p.lengths
-    FROM posting p JOIN visible v ON v.id = p.segment
-    WHERE p.tenant = %(tenant)s AND p.term = ANY (%(terms)s::bigint[])
+    FROM posting p
+    WHERE p.tenant = %(tenant)s AND p.term = ANY (%(terms)s::bigint[]) AND p.segment IN (SELECT id FROM visible)
 ),
 -- The reader's own statistics: what it may not see has no part in its scores.
 known AS (
     SELECT term, sum(cardinality(passages))::float8 AS documents FROM found GROUP BY term
 ),
 weighted AS MATERIALIZED (
-    SELECT q.term, q.written, q.weight * ln(1 + (c.count - coalesce(k.documents, 0) + 0.5) / (coalesce(k.documents, 0) + 0.5)) AS weight
+    SELECT q.term, q.written, q.weight * (%(k1)s::float8 + 1) * ln(1 + (c.count - coalesce(k.documents, 0) + 0.5) / (coalesce(k.documents, 0) + 0.5)) AS weight
     FROM question q CROSS JOIN corpus c LEFT JOIN known k ON k.term = q.term
 ),
-scored AS (
-    SELECT x.passage,
-           sum(w.weight * x.frequency * (%(k1)s::float8 + 1)
-               / (x.frequency + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * x.length / c.mean))) AS score
-    FROM found f
-    JOIN weighted w ON w.term = f.term
+scored AS MATERIALIZED (
+    SELECT x.passage, sum(x.weight * x.frequency / (x.frequency + c.base + c.slope * x.length)) AS score
+    FROM (
+        -- Unnested where they are selected: as a function in FROM each row's arrays would be stored once more.
+        SELECT w.weight, unnest(f.passages) AS passage, unnest(f.frequencies) AS frequency, unnest(f.lengths) AS length
+        FROM found f JOIN weighted w ON w.term = f.term
+    ) x
     CROSS JOIN corpus c
-    CROSS JOIN LATERAL unnest(f.passages, f.frequencies, f.lengths) AS x (passage, frequency, length)
     GROUP BY x.passage
 ),
-best AS (
-    -- Sums of floats differ in the last digit by their order; what is equal but for that is a tie.
-    SELECT passage, score FROM scored ORDER BY round(score * 1e8) DESC FETCH FIRST %(limit)s ROWS WITH TIES
+-- Sums of floats differ in the last digit by their order; what is equal but for that is a tie.
+lowest AS (
+    SELECT coalesce(min(score), 0) AS score FROM (SELECT round(score * 1e8) AS score FROM scored ORDER BY round(score * 1e8) DESC LIMIT %(limit)s) s
 )
-SELECT b.passage, p.rid, p.document, b.score, (SELECT coalesce(sum(weight), 0) * (%(k1)s::float8 + 1) FROM weighted WHERE written) AS ideal
-FROM best b JOIN passage p ON p.id = b.passage
-ORDER BY round(b.score * 1e8) DESC, p.rid
+SELECT s.passage, p.rid, p.document, s.score, (SELECT coalesce(sum(weight), 0) FROM weighted WHERE written) AS ideal
+FROM scored s JOIN passage p ON p.id = s.passage
+WHERE round(s.score * 1e8) >= (SELECT score FROM lowest)
+ORDER BY round(s.score * 1e8) DESC, p.rid
 LIMIT %(limit)s
 
 -- name: languages
