@@ -69,6 +69,8 @@ def _parse(body: bytes) -> Any:
 
 
 def _varint(value: int) -> bytes:
+    if value < len(_SHORT):
+        return _SHORT[value]
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -77,9 +79,14 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
+# Lengths and tags are most of what is written.
+_SHORT: Final = [bytes([value]) if value < 128 else bytes([value & 0x7F | 0x80, value >> 7]) for value in range(1 << 14)]
+
+
 def _block(number: int, content: bytes) -> bytes:
-    """A length-delimited field."""
-    return _varint(number << 3 | 2) + _varint(len(content)) + content
+    """A length-delimited field; numbers below 16."""
+    size = len(content)
+    return _SHORT[number << 3 | 2] + (_SHORT[size] if size < len(_SHORT) else _varint(size)) + content
 
 
 def _objects(value: Any, field: str) -> Iterator[dict[str, Any]]:
@@ -193,10 +200,11 @@ class _Converter:
 
     def _key_value(self, attribute: dict[str, Any], kept: frozenset[str]) -> bytes:
         """A KeyValue; empty where the name is not kept, so that it still counts as an attribute."""
-        key = _text(attribute.get("key"), "attributes.key")
-        if attribute.get("key") not in kept:
-            return b""
-        return _block(1, key) + _block(2, _value(_object(attribute.get("value"), "attributes.value"), 0))
+        key = attribute.get("key")
+        if isinstance(key, str):
+            return _block(1, key.encode()) + _block(2, _value(_object(attribute.get("value"), "attributes.value"), 0)) if key in kept else b""
+        _text(key, "attributes.key")
+        return b""
 
 
 def _value(value: dict[str, Any], depth: int) -> bytes:
