@@ -14,7 +14,6 @@ from datetime import timedelta
 from diff.cadence import Cadence
 from diff.compare import compare
 from diff.policy import Policy
-from diff.renames import renames
 from diff.simulate import EPOCH, Cache, Sim, TrueEdge, says
 from nexus.model.claim import Quantity
 from nexus.model.edge import DesignedEdge
@@ -132,7 +131,7 @@ def _play(scenario: Scenario, numbers: list[int], policy: Policy, step: int, sco
             state[edge.target].note(edge, *last.get(edge.target, ("", False)), until, step)
     score.worlds += len(edges)
     if renamed:
-        score.renamed += len({r.old for r in renames(made.world)} & {e.target for e in edges})
+        score.renamed += len({r.old for r in made.world.renames} & {e.target for e in edges})
     for edge in edges:
         _settle(scenario, edge, state[edge.target], last.get(edge.target, ("", False))[0], score)
 

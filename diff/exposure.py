@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from diff import cadence, rhythm, stats
+from diff import cadence, rhythm, silence, stats
 from diff.families import CALLS, MESSAGING, UNKNOWN, family
 from diff.subject import Subject
 from nexus.model.claim import Modality
@@ -124,10 +124,10 @@ def _hiding(subject: Subject, world: World) -> list[ObservedEdge]:
 def _bounded(subject: Subject, world: World, service: ServiceHistory, control: float) -> Absence:
     policy = world.policy
     counted: Mapping[int, int] = _opportunities(subject, world, service)
-    before = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
+    before = rhythm.rhythm_of(subject, world)
     if before is not None:
         # What counts as silence begins after the last sighting, and its own rhythm is the better judge of that (kind `ceased`).
-        first = (before.last - world.evidence.history_from).days
+        first = before.offset
         counted = {offset: count for offset, count in counted.items() if offset > first}
     m, days = world.exposed(counted)
     exposure = Exposure(m, days, round(control, 4), stats.rate_upper(m, control, policy.alpha), stats.active_day_upper(days, policy.alpha))
@@ -137,6 +137,9 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
             scheduled = _by_schedule(subject, world, service, control, exposure, declared, after=first)
             if scheduled.level == "none":
                 return scheduled
+        unsure = silence.doubt(subject, before, world)
+        if unsure is not None:
+            return Absence("weak" if unsure.reason == "silent_within_rhythm" else "none", unsure.reason, f"last seen on {before.last}; {unsure.because}", unsure.change, exposure)
         needed_days = stats.silent_days_needed(before.active, before.days, policy.ceased_max)
         return Absence(
             "weak", "silent_within_rhythm",

@@ -19,7 +19,7 @@ from nexus.errors import SourceUnavailable
 from nexus.model.document import Classification
 from nexus.model.edge import ObservedEdge, Relation
 from nexus.model.registry import Registry
-from nexus.model.service import ServiceDay
+from nexus.model.service import Coverage, CoverageRange, RangeState, ServiceDay
 from nexus.model.window import TimeRange
 from nexus.ports.coverage import CoverageReader, SourceState
 from nexus.ports.designed import DesignedFilter, DesignedReader
@@ -57,7 +57,7 @@ def read(
     history_from = today - timedelta(days=policy.history_days)
     service_days = readers.history.service_days(tenant, env, history_from, until)
     window = windows.choose(now, start, end, windows.covered_days(service_days, today), running=running, days=window_days)
-    _readable(readers, tenant, window)
+    unread = _unread(readers, tenant, window)
     last = (window.end - timedelta(microseconds=1)).date() + timedelta(days=1)
     begin = datetime(history_from.year, history_from.month, history_from.day, tzinfo=UTC)
     revision = readers.designed.document_revision(tenant)
@@ -71,22 +71,31 @@ def read(
     histories = with_daily_counts(histories, days, history_from, frozenset(e.rid for e in past if e.relation is Relation.PUBLISHES_OBSERVED))
     evidence = Evidence(
         window.start, window.end, history_from, tuple(designed), tuple(observed), tuple(past), histories, tuple(d for d in service_days if d.day < last),
-        readers.observed.coverage(tenant, TimeRange(window.start, window.end)), registry, environment,
-        readers.observed.coverage(tenant, TimeRange(begin, window.end)),
+        _with_gaps(readers.observed.coverage(tenant, TimeRange(window.start, window.end)), unread), registry, environment,
+        _with_gaps(readers.observed.coverage(tenant, TimeRange(begin, window.end)), unread),
     )
     evidence = replace(evidence, hours=_hours(readers, tenant, evidence, registry))
     return evidence, window, revision, digest(evidence)
 
 
-def _readable(readers: Readers, tenant: str, window: Window) -> None:
-    """A source that fails and has not read the window yet: nothing can be said, and no verdict may change."""
-    if readers.coverage is None:
-        return
-    behind = [s for s in readers.coverage.sources(tenant) if s.state is SourceState.FAILING and (s.read_to is None or s.read_to < window.end)]
-    if behind:
-        text = "; ".join(f"{s.name}: {s.reason or 'no answer'} (read to {s.read_to:%Y-%m-%d %H:%M})" if s.read_to else f"{s.name}: {s.reason or 'no answer'}" for s in behind)
+def _unread(readers: Readers, tenant: str, window: Window) -> tuple[CoverageRange, ...]:
+    """What sources have not read of the window yet. Where one fails, nothing can be said, and no verdict may change: SourceUnavailable.
+
+    A source that stopped before the window began was taken out of service.
+    """
+    behind = [s for s in readers.coverage.sources(tenant) if s.read_to is None or s.read_to < window.end] if readers.coverage is not None else []
+    failing = [s for s in behind if s.state is SourceState.FAILING]
+    if failing:
+        text = "; ".join(f"{s.name}: {s.reason or 'no answer'} (read to {s.read_to:%Y-%m-%d %H:%M})" if s.read_to else f"{s.name}: {s.reason or 'no answer'}" for s in failing)
         msg = f"a source could not be read up to the end of the window, so nothing is said about drift: {text}"
         raise SourceUnavailable(msg)
+    return tuple(
+        CoverageRange(s.name, s.read_to, window.end, RangeState.PENDING, s.reason or s.state.value.replace("_", " ")) for s in behind if s.read_to is not None and s.read_to > window.start
+    )
+
+
+def _with_gaps(coverage: Coverage, unread: tuple[CoverageRange, ...]) -> Coverage:
+    return replace(coverage, complete=False, gaps=(*coverage.gaps, *unread)) if unread else coverage
 
 
 def _edges(readers: Readers, tenant: str, environment: str | None, start: datetime, end: datetime) -> list[ObservedEdge]:

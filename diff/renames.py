@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
-from diff.world import World
 from nexus.model.edge import ObservedEdge
 from nexus.model.service import ADDRESS_CLASS, UNNAMED
+
+if TYPE_CHECKING:
+    from diff.world import World
 
 
 @dataclass(frozen=True, slots=True)

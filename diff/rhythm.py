@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from diff import stats
 
 if TYPE_CHECKING:
+    from diff.subject import Subject
     from diff.world import World
 
 # No rhythm in a history of 90 days needs more silent days.
@@ -22,6 +23,8 @@ class Rhythm:
     active: int
     days: int
     silent: int
+    # Of the last sighting.
+    offset: int
     last: date
     # Chance that the rhythm explains the silence.
     chance: float
@@ -52,6 +55,11 @@ class Rhythm:
         return silent - self.silent
 
 
+def rhythm_of(subject: Subject, world: World) -> Rhythm | None:
+    """The rhythm of a documented edge, on days on which its source was covered where the edge was seen."""
+    return rhythm(world.active_mask(subject.past), world.covered_mask(subject.source, {e.source.environment for e in subject.past}), world) if subject.past else None
+
+
 def rhythm(active_mask: int, covered_mask: int, world: World) -> Rhythm | None:
     """The rhythm of an edge: days on which it was active, among days on which its source was covered. None if never active."""
     if not active_mask:
@@ -62,4 +70,4 @@ def rhythm(active_mask: int, covered_mask: int, world: World) -> Rhythm | None:
     days = ((covered_mask | active_mask) & before).bit_count()
     active = (active_mask & before).bit_count()
     silent = (covered_mask & ~before).bit_count()
-    return Rhythm(active, days, silent, world.day(last), stats.silent_chance(active, days, silent) if silent else 1.0, active_mask, covered_mask)
+    return Rhythm(active, days, silent, last, world.day(last), stats.silent_chance(active, days, silent) if silent else 1.0, active_mask, covered_mask)

@@ -19,7 +19,6 @@ from diff.evidence import Evidence
 from diff.lifecycle import Change, advance, sightings
 from diff.policy import Policy, as_dict, config_hash
 from diff.reading import Readers, read
-from diff.renames import renames
 from diff.windows import Window
 from nexus import telemetry, telemetry_spans
 from nexus.errors import NexusError, SourceUnavailable, StoreUnavailable
@@ -211,7 +210,7 @@ def _body(evidence: Evidence, window: Window, comparison: Comparison, policy: Po
             "complete": evidence.coverage.complete, "gaps": [encode(gap) for gap in evidence.coverage.gaps[:50]], "sampling": evidence.coverage.sampling_policy,
             "history_gaps": len(gaps), "covered_days": _covered(comparison),
         },
-        "history_from": evidence.history_from.isoformat(), "renames": [encode(r) for r in renames(comparison.world)[:50]],
+        "history_from": evidence.history_from.isoformat(), "renames": [encode(r) for r in comparison.world.renames[:50]],
     }
 
 

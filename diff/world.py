@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import cached_property
 from typing import Any
 
 from diff import exposure
@@ -12,9 +14,10 @@ from diff.evidence import NO_HISTORY, EdgeHistory, Evidence
 from diff.families import family
 from diff.names import End, Names
 from diff.policy import Policy
+from diff.renames import Rename, renames
 from diff.subject import Subject
 from nexus.model.edge import ObservedEdge, Relation
-from nexus.model.service import ADDRESS_CLASS, UNNAMED, Coverage, NodeKind, RangeState, ServiceDay
+from nexus.model.service import ADDRESS_CLASS, UNNAMED, Coverage, Node, NodeKind, RangeState, ServiceDay
 
 
 @dataclass(slots=True)
@@ -25,6 +28,8 @@ class ServiceHistory:
     spans: dict[int, int] = field(default_factory=dict)
     exits: dict[str, int] = field(default_factory=dict)
     resolved: dict[str, int] = field(default_factory=dict)
+    # Exits that name no target, by day offset.
+    loose: dict[int, int] = field(default_factory=dict)
     versions: set[str] = field(default_factory=set)
     known: int = 0
     weight: int = 0
@@ -43,6 +48,8 @@ class ServiceHistory:
             for protocol, count in counts.items():
                 name = family(protocol)
                 own[name] = own.get(name, 0) + count
+        if loose := sum(day.exits.values()) - sum(day.exits_resolved.values()):
+            self.loose[offset] = self.loose.get(offset, 0) + loose
         self.versions.update(day.versions)
         # A share of whole spans.
         self.known += round(day.sampling_known * day.spans)
@@ -72,9 +79,8 @@ class World:
                 if known is None:
                     known = self.services[key] = ServiceHistory()
                 known.add(day, day.day.toordinal() - begin)
-        self.covered: dict[str, int] = {
-            key: self._mask(s.opportunities, policy.opportunities_per_day_min) & ~self.gap_mask & ~self.running_bit() for key, s in self.services.items()
-        }
+        self.covered: dict[str, int] = {key: self._covered(s.opportunities) for key, s in self.services.items()}
+        self._apart = self._by_environment(evidence)
         self.alive: dict[str, int] = {key: self._mask(s.spans, 1) for key, s in self.services.items()}
         # Nodes that traces know at all, as ends or as services.
         self.seen_nodes: set[str] = set(self.services)
@@ -88,6 +94,7 @@ class World:
         # The last answer of presence.py.
         self.supports: tuple[Any, Any] | None = None
         self._absent: tuple[Subject, exposure.Absence] | None = None
+        self._renamed: dict[str, Rename] | None = None
         self._exposed: tuple[Mapping[int, int], tuple[int, int]] | None = None
         for edge in evidence.past:
             self._index(edge)
@@ -106,6 +113,23 @@ class World:
             days = self.messages.setdefault(target[0], {})
             for offset, count in self.history(edge).by_day:
                 days[offset] = days.get(offset, 0) + count
+
+    def _by_environment(self, evidence: Evidence) -> dict[str, dict[str, int]]:
+        """Covered days by environment, of services in several: one that went quiet is not covered by another."""
+        environments: dict[str, set[str]] = {}
+        for node in {(day.service.name, day.service.environment): day.service for day in evidence.service_days}.values():
+            environments.setdefault(self.names.observed(node)[0], set()).add(node.environment)
+        counts: dict[str, dict[str, dict[int, int]]] = {key: {one: {} for one in found} for key, found in environments.items() if len(found) > 1}
+        for day in evidence.service_days if counts else ():
+            apart = counts.get(self.names.observed(day.service)[0])
+            offset = (day.day - evidence.history_from).days
+            if apart is not None and offset >= 0:
+                days = apart[day.service.environment]
+                days[offset] = days.get(offset, 0) + day.entry_spans
+        return {key: {one: self._covered(days) for one, days in found.items()} for key, found in counts.items()}
+
+    def _covered(self, opportunities: Mapping[int, int]) -> int:
+        return self._mask(opportunities, self.policy.opportunities_per_day_min) & ~self.gap_mask & ~self.running_bit()
 
     def _mask(self, counts: Mapping[int, int], least: int) -> int:
         return sum(1 << offset for offset, count in counts.items() if count >= least)
@@ -147,11 +171,15 @@ class World:
             _merge(total, one)
         return total
 
-    def covered_mask(self, end: End) -> int:
-        """Days with enough opportunities of the source, outside gaps."""
+    def covered_mask(self, end: End, environments: AbstractSet[str]) -> int:
+        """Days with enough opportunities of the source in any of the environments, outside gaps."""
         mask = 0
         for key in end.identities:
-            mask |= self.covered.get(key, 0)
+            if key in self._apart:
+                for environment in environments:
+                    mask |= self._apart[key].get(environment, 0)
+            else:
+                mask |= self.covered.get(key, 0)
         return mask
 
     def seen(self, end: End) -> bool:
@@ -183,6 +211,17 @@ class World:
             mask |= self.alive.get(key, 0)
         return mask
 
+    def renamed(self, end: End) -> Rename | None:
+        """The name under which the end may live on, where one is proposed."""
+        if self._renamed is None:
+            self._renamed = {identity: r for r in reversed(self.renames) for identity in self.names.observed(Node(r.old, NodeKind(r.kind)))}
+        return next((self._renamed[key] for key in end.identities if key in self._renamed), None)
+
+    @cached_property
+    def renames(self) -> list[Rename]:
+        """Proposals, best first."""
+        return renames(self)
+
     def subscriptions(self, end: End) -> list[ObservedEdge]:
         """What the end was seen to consume."""
         return [edge for key in end.identities for edge in self._subscriptions.get(key, ())]
@@ -204,7 +243,7 @@ class World:
 
 
 def _merge(total: ServiceHistory, one: ServiceHistory) -> None:
-    for mine, theirs in ((total.opportunities, one.opportunities), (total.spans, one.spans)):
+    for mine, theirs in ((total.opportunities, one.opportunities), (total.spans, one.spans), (total.loose, one.loose)):
         for offset, count in theirs.items():
             mine[offset] = mine.get(offset, 0) + count
     for own, other in ((total.exits, one.exits), (total.resolved, one.resolved)):

@@ -2,12 +2,14 @@
 
 Judged on days on which the source was covered: with 90 days of history an edge that was active on every day has ceased after
 2 silent days, one active on 30 days after 19, one active on 13 days after 56 (Beta(1/2, 1/2)-binomial posterior predictive
-below 1e-3). Days that could not be read do not count as silent. Where a schedule is declared, sampling must not be able to have
-missed every firing since.
+below 1e-3). Days that could not be read do not count as silent. Nor is it silence where calls without a target began when the
+edge ended (a collector drops the callee's spans), or where so few of the source's requests are seen since that none is to be
+expected. Where a schedule is declared, sampling must not be able to have missed every firing since.
 
 A report is made every day, so one silence in a thousand looks is one false alarm every few years of each edge. The finding is
 undecided until a living edge of that rhythm would show such a silence in fewer than one year in a hundred, and has not shown one
-as long before (ADR 0022): one more day for an edge that was active on every day, 5 to 8 for one that was on one day in three.
+as long before (ADR 0022): one more day for an edge that was active on every day, 5 to 8 for one that was on one day in three. It
+also stays undecided where another name appeared when the target's went, with the same neighbours (a rename, to be confirmed).
 
 What to do: correct the document, or find out what broke. Undecided: look whether a job failed, or wait.
 """
@@ -16,8 +18,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from diff import cadence, exposure, rhythm
+from diff import cadence, exposure, silence
 from diff.kinds._common import strongest
+from diff.rhythm import Rhythm, rhythm_of
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
 from nexus.model.finding import Flag, Severity
@@ -30,22 +33,24 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     service = world.service(subject.source)
     if world.sampling(service) == "tail":
         return None
-    found = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
-    if found is None or not found.ceased(world) or _missed_by_chance(subject, world, found):
+    found = rhythm_of(subject, world)
+    if found is None or not found.ceased(world) or silence.doubt(subject, found, world) is not None or _missed_by_chance(subject, world, found):
         return None
-    missing = found.missing(world)
+    missing, renamed = found.missing(world), world.renamed(subject.target)
+    said = f"last seen on {found.last:%Y-%m-%d}; active on {found.active} of {found.days} days before, silent on {found.silent} since (chance {found.chance:.1e})"
+    change = f"one more sighting; for a decision: {missing} more silent day{'' if missing == 1 else 's'}" if missing else "one more sighting"
+    if renamed is not None:
+        said += f"; {renamed.new} appeared on {renamed.began} with the same neighbours, and may be its new name"
+        change = f"say in entities.yaml whether {renamed.new} is {subject.target.name}"
     return Verdict(
-        "silent_beyond_rhythm",
-        f"last seen on {found.last:%Y-%m-%d}; active on {found.active} of {found.days} days before, silent on {found.silent} since (chance {found.chance:.1e})",
-        f"one more sighting; for a decision: {missing} more silent day{'' if missing == 1 else 's'}" if missing else "one more sighting", 0.7 if missing else 1 - found.chance,
-        undecided=bool(missing), edge=strongest(subject.edges or subject.past),
+        "silent_beyond_rhythm", said, change, 0.7 if missing or renamed else 1 - found.chance, undecided=bool(missing or renamed), edge=strongest(subject.edges or subject.past),
         details={
             "last_active": found.last.isoformat(), "active_days": found.active, "days": found.days, "silent_days": found.silent, "longest_pause": found.pause, "chance": found.chance,
         },
     )
 
 
-def _missed_by_chance(subject: Subject, world: World, found: rhythm.Rhythm) -> bool:
+def _missed_by_chance(subject: Subject, world: World, found: Rhythm) -> bool:
     """Whether sampling may have missed every declared firing since the last sighting."""
     declared, service = cadence.declared(subject.claims), world.service(subject.source)
     if declared is None or service is None:

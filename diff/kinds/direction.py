@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from diff import presence, rhythm
+from diff import presence
 from diff.kinds._common import counted, quoted, strongest, support
+from diff.rhythm import rhythm_of
+from diff.silence import doubt
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
 from nexus.model.finding import Flag, Severity
@@ -21,8 +23,9 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     """The opposite edge lives and this one does not."""
     if not subject.expected or not presence.total(subject.opposite):
         return None
-    stopped = rhythm.rhythm(world.active_mask(subject.past), world.covered_mask(subject.source), world)
-    ceased = stopped is not None and stopped.ceased(world) and not stopped.missing(world) and world.sampling(world.service(subject.source)) != "tail"
+    stopped = rhythm_of(subject, world)
+    ceased = stopped is not None and stopped.ceased(world) and not stopped.missing(world) and doubt(subject, stopped, world) is None
+    ceased = ceased and world.sampling(world.service(subject.source)) != "tail"
     if not ceased and presence.total(subject.edges):
         return None
     found = world.absence(subject)

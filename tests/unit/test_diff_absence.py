@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from diff.cadence import Cadence
+from diff.evidence import Evidence
 from diff.policy import Policy
 from diff.rhythm import rhythm
 from diff.simulate import Sim, TrueEdge, midnight, says
 from diff.world import World
 from nexus.model.claim import Modality, Quantity, Via
 from nexus.model.edge import DesignedEdge
-from nexus.model.service import NodeKind
+from nexus.model.service import NodeKind, ServiceDay
 from nexus.testing.drift import BUSY, KNOWN, SUBSCRIBES, judged, rows, sim
 
 
@@ -120,6 +121,39 @@ def test_an_edge_that_has_paused_as_long_before_is_not_called_dead() -> None:
     assert late is not None
     assert (early.ceased(world), early.pause, early.missing(world)) == (True, 40, 1)
     assert (late.ceased(world), late.missing(world)) == (True, 0)
+
+
+def thinned(since: int, share: float, loose: int = 0):
+    """From a day on a share of a's requests is seen, and more of its calls name no target."""
+
+    def change(evidence: Evidence) -> Evidence:
+        def made(day: ServiceDay) -> ServiceDay:
+            if day.service.name != "a" or day.day < midnight(since).date():
+                return day
+            return replace(day, entry_spans=int(day.entry_spans * share), exits={name: count + loose for name, count in day.exits.items()})
+
+        return replace(evidence, service_days=tuple(map(made, evidence.service_days)))
+
+    return change
+
+
+def test_less_sampling_explains_a_silence() -> None:
+    docs = [*KNOWN, says("a", "d", line=4)]
+    stopped = sim(TrueEdge("a", "d", rate=0.01, last_day=56))
+    assert judged(stopped, docs, until=61)["a", "CALLS", "d"] == {"ceased"}
+    assert judged(stopped, docs, until=61, change=thinned(57, 0.05))["a", "CALLS", "d"] == {"confirmed"}
+    assert judged(stopped, docs, until=77, change=thinned(57, 0.05))["a", "CALLS", "d"] == {"ceased"}
+    assert judged(sim(TrueEdge("a", "d", rate=0.003, last_day=56)), docs, until=88, change=thinned(57, 0.05), opportunities_per_day_min=5)["a", "CALLS", "d"] == {"absent_weak?"}
+
+
+def test_calls_without_a_target_may_be_those_that_are_missed() -> None:
+    docs = [*KNOWN, says("a", "d", line=4)]
+    stopped = sim(TrueEdge("a", "d", rate=0.05, last_day=56))
+    assert judged(stopped, docs, until=61, change=thinned(57, 1, loose=10))["a", "CALLS", "d"] == {"ceased"}
+    assert judged(stopped, docs, until=61, change=thinned(57, 1, loose=45))["a", "CALLS", "d"] == {"confirmed"}
+    finding = next(r.finding for r in rows(thinned(57, 1, loose=45)(stopped.evidence(86, docs))) if r.finding.target.name == "d" and r.finding.source.name == "a")
+    assert (finding.status, finding.reason) == ("not_observable", "target_unresolvable")
+    assert "45 calls a day of a name no target (0 before)" in finding.summary
 
 
 def test_a_day_that_was_not_read_is_not_silent() -> None:
