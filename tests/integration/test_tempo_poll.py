@@ -16,6 +16,7 @@ from nexus.errors import SourceUnavailable
 from nexus.model.service import RangeState
 from nexus.store.coverage import find_ranges
 from nexus.store.pool import Database
+from nexus.telemetry import REGISTRY
 from nexus.testing.fake_tempo import Answer, FakeTempo, Rules
 from nexus.testing.tempo_traces import burst, stored_trace
 
@@ -320,3 +321,16 @@ def test_the_cursor_catches_up_after_a_long_absence(world: World) -> None:
     world.clock.seconds += 2 * 3600 + timedelta(minutes=2).total_seconds()
     assert world.poller().cycle().traces == 200
     assert [item for item in world.ranges() if item[2] == "complete"] == [(-600, 7200 + 60, "complete")]
+
+
+def test_the_poller_counts_its_work(world: World) -> None:
+    names = ("nexus_tempo_traces_total", "nexus_tempo_spans_total", "nexus_tempo_gaps_total")
+    before = [REGISTRY.get_sample_value(name) or 0.0 for name in names]
+    requests, done = REGISTRY.get_sample_value("nexus_tempo_requests_total") or 0.0, REGISTRY.get_sample_value("nexus_tempo_cycles_total", {"outcome": "done"}) or 0.0
+    world.tempo.add(*burst(50, START + 100, 3))
+    report = world.poller().cycle()
+    assert [(REGISTRY.get_sample_value(name) or 0.0) - old for name, old in zip(names, before, strict=True)] == [50, report.spans, 0]
+    assert (REGISTRY.get_sample_value("nexus_tempo_requests_total") or 0.0) - requests >= 51
+    assert (REGISTRY.get_sample_value("nexus_tempo_cycles_total", {"outcome": "done"}) or 0.0) - done == 1
+    # Read up to the lag behind now.
+    assert REGISTRY.get_sample_value("nexus_tempo_lag_seconds") == 60
