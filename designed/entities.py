@@ -36,12 +36,13 @@ _FIRM_KINDS = frozenset({NodeKind.DATABASE.value, NodeKind.TOPIC.value, NodeKind
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """A name that one document introduces."""
+    """A name that documents of a namespace introduce, all in the same way; `text` orders equal ones."""
 
     entity: RawEntity
-    document: str
+    documents: tuple[str, ...]
     namespace: str
     classification: Classification
+    text: str = ""
 
 
 @dataclass(slots=True)
@@ -83,7 +84,7 @@ def canonical(name: str) -> str:
 def fold(introductions: Iterable[Introduction], traces: Iterable[Entity] = ()) -> tuple[Entity, ...]:
     """Entities before decisions, by kind and name. `attributes["scopes"]` are the document namespaces that know the name."""
     drafts = _Drafts()
-    items = sorted(introductions, key=lambda i: (_rank(i.entity), i.entity.name.casefold(), i.entity.kind, i.namespace, i.document, i.entity.aliases))
+    items = sorted(introductions, key=lambda i: (_rank(i.entity), i.entity.name.casefold(), i.entity.kind, i.namespace, i.entity.aliases, i.text))
     declared = [i for i in items if _rank(i.entity) == 0]
     for item in declared:
         drafts.firm(item)
@@ -278,7 +279,7 @@ class _Drafts:
         if kind and (not draft.kind or (draft.kind not in _FIRM_KINDS and kind in _FIRM_KINDS and draft.state is EntityState.PROPOSED)):
             draft.kind = kind
         draft.owner = draft.owner or entity.owner
-        draft.evidence.add(item.document)
+        draft.evidence.update(item.documents)
         draft.scopes.add(item.namespace)
         if item.classification.rank < draft.classification.rank:
             draft.classification = item.classification

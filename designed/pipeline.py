@@ -12,20 +12,23 @@ from dataclasses import dataclass, replace
 
 from designed.decisions import decide
 from designed.entities import Introduction, fold, visible
+from designed.extractors.names import short_forms
 from designed.extractors.prose import extract, has_prose
 from designed.joins import join
 from designed.place import is_verbatim
-from designed.reader import Place, RawClaim, ReadContext, Reader, Reading, pick
-from designed.resolve import claim_rid, edges, is_weak, resolve, settle_kinds
+from designed.reader import Place, RawClaim, RawName, ReadContext, Reader, Reading, pick
+from designed.resolve import Meaning, claim_rid, edge_rid, edges, is_weak, meaning, resolve, settled
+from designed.signature import signature
+from designed.summaries import grouped, introduced_text, raw_names
 from nexus.model.claim import Claim
 from nexus.model.document import Classification, DocumentRef, Problem, SourceText
 from nexus.model.edge import DesignedEdge
 from nexus.model.entity import Entity, EntityState
-from nexus.model.registry import Registry
+from nexus.model.registry import Registry, searchable
 from nexus.ports.entities import Decision
 
 # Part of the key under which results are kept: raise it when readers or extractors give other results on the same text.
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,9 @@ class DocumentReading:
     prose: tuple[RawClaim, ...] = ()
     # Stretches of lines above the document's own level (`SourceText.raised`).
     raised: tuple[tuple[int, int, Classification], ...] = ()
+    # Paths of other files that were asked for, there or not.
+    files: tuple[str, ...] = ()
+    signature: bytes = b""
 
     def level(self, place: Place) -> Classification:
         """Who may read what stands at a place."""
@@ -62,12 +68,22 @@ class Designed:
 def read(text: SourceText, readers: Mapping[str, Reader], read_file: Callable[[str], str | None]) -> DocumentReading:
     """What one document says by itself. Quotes that are not verbatim at their place are dropped and reported."""
     reader = pick(readers, text)
-    reading = reader.read(text, ReadContext(text.path, read_file)) if reader is not None else Reading()
+    asked: dict[str, None] = {}
+
+    def asking(path: str) -> str | None:
+        asked.setdefault(path)
+        return read_file(path)
+
+    reading = reader.read(text, ReadContext(text.path, asking)) if reader is not None else Reading()
     false = [c for c in reading.claims if not is_verbatim(text.text, c.place)]
     if false:
         problems = tuple(Problem(text.path, c.place.lines[0], f"{c.rule}: quote not found at its place", "designed") for c in false)
         reading = replace(reading, claims=tuple(c for c in reading.claims if c not in false), problems=reading.problems + problems)
-    return DocumentReading(text.ref, text.namespace, text.path, text.classification, reader.name if reader else "", reading, raised=text.raised)
+    name = reader.name if reader else ""
+    return DocumentReading(
+        text.ref, text.namespace, text.path, text.classification, name, reading, raised=text.raised, files=tuple(sorted(asked)),
+        signature=signature(text.text) if has_prose(name) else b"",
+    )
 
 
 def read_prose(text: SourceText, reader: str, registry: Registry) -> tuple[RawClaim, ...]:
@@ -79,7 +95,12 @@ def read_prose(text: SourceText, reader: str, registry: Registry) -> tuple[RawCl
 
 def introductions(readings: Iterable[DocumentReading]) -> list[Introduction]:
     """Names that documents introduce."""
-    return [Introduction(entity, r.document.rid, r.namespace, r.level(entity.place)) for r in readings for entity in r.reading.entities]
+    return grouped((r.namespace, text, r.document.rid) for r in readings for text in introduced(r))
+
+
+def introduced(r: DocumentReading) -> list[str]:
+    """The names that one document introduces, as texts."""
+    return sorted({introduced_text(entity, r.level(entity.place)) for entity in r.reading.entities})
 
 
 def registries(entities: Sequence[Entity], namespaces: Iterable[str]) -> dict[str, Registry]:
@@ -87,36 +108,63 @@ def registries(entities: Sequence[Entity], namespaces: Iterable[str]) -> dict[st
     return {namespace: Registry(visible(entities, namespace)) for namespace in sorted(set(namespaces))}
 
 
-def spellings(registry: Registry) -> list[str]:
-    """Everything about a registry that prose depends on, one line a spelling."""
-    return sorted({f"{s}\t{e.kind}\t{e.name}\t{e.state}" for e in registry.entities for s in (e.name, *e.aliases)})
+def spellings(registry: Registry) -> set[str]:
+    """Everything about a registry that prose depends on, one line a spelling; what stands before the tab is spelled in texts."""
+    found = {f"{s}\t{e.kind}\t{e.name}\t{e.state}" for e in registry.entities for s in searchable([e])}
+    return found | {f"{word}\t{entity.kind}\t{entity.name}\tshort" for word, entity in short_forms(registry, set()).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """What raw names mean, by document namespace: each once, and with one kind for each name that nothing registers."""
+
+    found: Mapping[tuple[str, RawName], Meaning]
+
+    def of(self, namespace: str) -> Callable[[RawName], Meaning]:
+        """The meanings in one namespace."""
+        return lambda raw: self.found[namespace, raw]
+
+    def ambiguous(self) -> dict[str, tuple[Entity, ...]]:
+        """Spellings that mean several things."""
+        return {raw.name: m.candidates for (_, raw), m in sorted(self.found.items(), key=lambda item: (item[0][0], item[0][1].name)) if m.candidates}
+
+
+def meanings(names: Iterable[tuple[str, RawName]], registries: Mapping[str, Registry]) -> Meanings:
+    """Meanings of (namespace, raw name) pairs."""
+    return Meanings(settled({(namespace, raw): meaning(raw, registries[namespace]) for namespace, raw in names if namespace in registries}))
+
+
+def joined(readings: Iterable[DocumentReading]) -> list[tuple[DocumentReading, Classification, RawClaim]]:
+    """Claims of documents of one namespace with their levels; those that only several documents make together stand where they quote."""
+    own = sorted(readings, key=lambda r: (r.path, r.document.rid))
+    keyed = {r.path if sum(o.path == r.path for o in own[max(0, i - 1) : i + 2]) == 1 else f"{r.path}\0{r.document.rid}": r for i, r in enumerate(own)}
+    return [(keyed[key], level, raw) for key, level, raw in _joined(keyed)]
+
+
+def resolved(found: Iterable[tuple[DocumentReading, Classification, RawClaim]], known: Meanings) -> list[tuple[str, str, Claim]]:
+    """(rid, edge's rid, claim) of joined claims. A weak one alone makes no edge, but is kept beside what may come."""
+    claims = []
+    for r, level, raw in found:
+        claim = resolve(raw, known.of(r.namespace), r.document, r.reader, level)
+        if claim is not None:
+            claims.append(replace(claim, namespace=r.namespace))
+    numbered: list[tuple[str, str, Claim]] = []
+    repeats: dict[str, int] = {}
+    for claim in sorted(claims, key=lambda c: (c.document.rid, c.lines, c.columns, c.rule)):
+        first = claim_rid(claim, 0)
+        repeats[first] = repeats.get(first, -1) + 1
+        numbered.append((claim_rid(claim, repeats[first]), edge_rid(claim), claim))
+    return numbered
 
 
 def assemble(readings: Sequence[DocumentReading], entities: Sequence[Entity], names: Mapping[str, Registry]) -> Designed:
     """Joins over documents, resolution, edges."""
-    ambiguous: dict[str, tuple[Entity, ...]] = {}
-    found: list[Claim] = []
-    for namespace, registry in names.items():
-        own = sorted((r for r in readings if r.namespace == namespace), key=lambda r: (r.path, r.document.rid))
-        keyed = {r.path if sum(o.path == r.path for o in own[max(0, i - 1) : i + 2]) == 1 else f"{r.path}\0{r.document.rid}": r for i, r in enumerate(own)}
-        for key, level, raw in _joined(keyed):
-            r = keyed[key]
-            claim = resolve(raw, registry, r.document, r.reader, level, ambiguous)
-            if claim is not None:
-                found.append(replace(claim, namespace=namespace))
-    claims = settle_kinds(found)
-    numbered: list[tuple[str, str, Claim]] = []
-    repeats: dict[str, int] = {}
-    made = edges(claims)
-    shown = {id(c): e.rid for e in made for c in e.claims}
-    for claim in sorted(claims, key=lambda c: (c.document.rid, c.lines, c.columns, c.rule)):
-        if id(claim) not in shown:
-            continue
-        first = claim_rid(claim, 0)
-        repeats[first] = repeats.get(first, -1) + 1
-        numbered.append((claim_rid(claim, repeats[first]), shown[id(claim)], claim))
+    found = [item for namespace in names for item in joined(r for r in readings if r.namespace == namespace)]
+    ends = {(r.namespace, name) for r, _, raw in found for name in raw_names(raw)}
+    known = meanings(ends, names)
+    claims = resolved(found, known)
     problems = tuple(sorted((p for r in readings for p in r.reading.problems), key=lambda p: (p.path, p.line, p.error)))
-    return Designed(tuple(numbered), tuple(made), tuple(entities), ambiguous, problems)
+    return Designed(tuple(claims), tuple(edges(c for _, _, c in claims)), tuple(entities), known.ambiguous(), problems)
 
 
 def _joined(keyed: Mapping[str, DocumentReading]) -> Iterable[tuple[str, Classification, RawClaim]]:
@@ -162,5 +210,6 @@ def designed(
 
 
 __all__ = [
-    "VERSION", "Designed", "DocumentReading", "EntityState", "assemble", "designed", "introductions", "is_weak", "read", "read_prose", "registries", "spellings",
+    "VERSION", "Designed", "DocumentReading", "EntityState", "Meanings", "assemble", "designed", "introduced", "introductions", "is_weak", "joined", "meanings", "read", "read_prose",
+    "registries", "resolved", "spellings",
 ]

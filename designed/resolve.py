@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from designed.confidence import confidence
 from designed.entities import GENERIC, canonical, compatible
@@ -18,6 +19,7 @@ from nexus.model.registry import Registry
 from nexus.model.service import Node, NodeKind
 from nexus.model.technology import technology
 
+Key = TypeVar("Key", bound=Hashable)
 _PASSIVE = frozenset({NodeKind.DATABASE.value, NodeKind.TOPIC.value})
 
 
@@ -28,6 +30,10 @@ class Meaning:
     name: str
     kind: str
     candidates: tuple[Entity, ...] = ()
+
+    def told(self) -> tuple[str, str, tuple[str, ...]]:
+        """What a claim keeps of it."""
+        return self.name, self.kind, tuple(sorted(e.name for e in self.candidates))
 
 
 def meaning(raw: RawName, registry: Registry) -> Meaning:
@@ -56,14 +62,9 @@ def meaning(raw: RawName, registry: Registry) -> Meaning:
     return Meaning(canonical(raw.name), raw.kind_hint or NodeKind.SERVICE.value, ambiguous)
 
 
-def resolve(
-    raw: RawClaim, registry: Registry, document: DocumentRef, reader: str, classification: Classification, ambiguous: dict[str, tuple[Entity, ...]] | None = None
-) -> Claim | None:
+def resolve(raw: RawClaim, known: Callable[[RawName], Meaning], document: DocumentRef, reader: str, classification: Classification) -> Claim | None:
     """A claim, or None where it makes no sense: a thing that depends on itself, a topic that publishes."""
-    source, target = meaning(raw.source, registry), meaning(raw.target, registry)
-    for name, end in ((raw.source.name, source), (raw.target.name, target)):
-        if end.candidates and ambiguous is not None:
-            ambiguous.setdefault(name, end.candidates)
+    source, target = known(raw.source), known(raw.target)
     if source.name == target.name or not source.name or not target.name:
         return None
     relation = raw.relation
@@ -75,7 +76,7 @@ def resolve(
     for label, end in (("source_candidates", source), ("target_candidates", target)):
         if end.candidates:
             attributes[label] = ", ".join(sorted(e.name for e in end.candidates))
-    gateway = meaning(RawName(raw.gateway), registry).name if raw.gateway else ""
+    gateway = known(RawName(raw.gateway)).name if raw.gateway else ""
     return Claim(
         relation, source.name, target.name, source.kind, target.kind, document, raw.place.lines, raw.place.columns, raw.place.quote, reader, raw.rule,
         confidence(raw.rule), raw.modality, raw.via, raw.quantities, classification, gateway, raw.exclusivity, raw.environment, raw.drawn, attributes,
@@ -99,18 +100,16 @@ def is_weak(claim: Claim) -> bool:
     return bool(claim.attributes.get("weak"))
 
 
-def settle_kinds(claims: Iterable[Claim]) -> list[Claim]:
-    """One kind for each unregistered name, so that a store drawn as a box in one place and as a cylinder in another is one end."""
-    claims = list(claims)
+def settled(found: Mapping[Key, Meaning]) -> dict[Key, Meaning]:
+    """One kind for each name, so that a store drawn as a box in one place and as a cylinder in another is one end."""
     kinds: dict[str, set[str]] = {}
-    for claim in claims:
-        kinds.setdefault(claim.source, set()).add(claim.source_kind)
-        kinds.setdefault(claim.target, set()).add(claim.target_kind)
-    firm: Mapping[str, str] = {
-        name: next(iter(found - {NodeKind.SERVICE.value})) for name, found in kinds.items() if len(found) == 2 and NodeKind.SERVICE.value in found
-        and found & {NodeKind.DATABASE.value, NodeKind.EXTERNAL.value, NodeKind.API.value}
+    for item in found.values():
+        kinds.setdefault(item.name, set()).add(item.kind)
+    firm = {
+        name: next(iter(have - {NodeKind.SERVICE.value})) for name, have in kinds.items() if len(have) == 2 and NodeKind.SERVICE.value in have
+        and have & {NodeKind.DATABASE.value, NodeKind.EXTERNAL.value, NodeKind.API.value}
     }
-    return [replace(c, source_kind=firm.get(c.source, c.source_kind), target_kind=firm.get(c.target, c.target_kind)) for c in claims]
+    return {key: replace(item, kind=firm.get(item.name, item.kind)) for key, item in found.items()}
 
 
 def edges(claims: Iterable[Claim]) -> list[DesignedEdge]:

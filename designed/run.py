@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import structlog
@@ -19,19 +20,25 @@ import structlog
 from designed.codec import from_json, to_json
 from designed.decisions import decide
 from designed.entities import fold
+from designed.extractors.documents import MARKUPS
 from designed.extractors.model_proposals import Ask, proposals
-from designed.pipeline import VERSION, Designed, DocumentReading, assemble, introductions, is_weak, registries, spellings
+from designed.extractors.prose import has_prose
+from designed.pipeline import VERSION, DocumentReading, introduced, is_weak, joined, meanings, read, registries, resolved, spellings
 from designed.reader import RawClaim, Reader, Reading
+from designed.signature import features, may_spell
+from designed.summaries import JOINED, dependence, end_names, end_text, end_texts, grouped
 from designed.workers import Workers
 from nexus.errors import ModelUnavailable
+from nexus.model.claim import Claim
 from nexus.model.document import Classification, DocumentRef, Problem, SourceText
 from nexus.model.entity import Entity
 from nexus.model.registry import Registry
 from nexus.ports.clock import Clock
 from nexus.ports.documents import DocumentReader
+from nexus.ports.entities import EntityFilter
 from nexus.store import designed as store
 from nexus.store import entities as entity_store
-from nexus.store.designed import DesignedState, DocumentRow
+from nexus.store.designed import DesignedState, DocumentHead, DocumentRow, DocumentSummary
 from nexus.store.pool import Connection, Database
 
 log = structlog.get_logger("nexus.designed")
@@ -73,52 +80,133 @@ class Refresh:
             heads = store.document_heads(connection, tenant)
             gone = sorted(set(heads) - set(refs))
             # A revision is a hash of content and levels: raising a paragraph re-reads its document.
-            changed = sorted(rid for rid, ref in refs.items() if force or heads.get(rid, ("",))[0] != ref.revision)
+            changed = [
+                rid for rid, ref in sorted(refs.items())
+                if force or (head := heads.get(rid)) is None or head.revision != ref.revision or head.version != VERSION
+            ]
             key = _hash([VERSION, sorted((r.rid, r.revision) for r in refs.values()), [d.id for d in decisions], [to_json(e) for e in traces]])
-            if not force and not gone and not changed and key == state.input_key:
+            if not gone and not changed and key == state.input_key:
                 return {"documents": 0, **state.counts, "problems": _problems(state.problems)}
             at = self._clock.now()
+            before = _Before(heads, store.list_ends(connection, tenant), entity_store.list_entities(connection, EntityFilter(tenant, Classification.RESTRICTED)))
             with Workers(self._readers, self._workers) as workers:
-                if gone:
-                    store.delete_documents(connection, tenant, gone)
-                self._read(connection, tenant, changed, workers, at)
-                rows = store.document_rows(connection, tenant)
-                readings = [_reading(row) for row in rows]
-                entities = decide(fold(introductions(readings), traces), decisions)
-                names = registries(entities, (r.namespace for r in readings))
-                readings = self._prose(connection, tenant, readings, set(changed), state.spellings if not force else {}, names, workers)
-            result = assemble(readings, entities, names)
-            self._write(connection, tenant, result, readings, names, key, at)
-        counts = _counts(result)
+                store.delete_documents(connection, tenant, gone)
+                fresh = self._read(connection, tenant, changed, {h for h in heads if h not in gone}, before, workers, at)
+                entities = decide(fold(grouped(store.list_introduced(connection, tenant)), traces), decisions)
+                after = store.document_heads(connection, tenant)
+                names = registries(entities, {h.namespace for h in after.values()})
+                self._prose(connection, tenant, fresh, before, after, names, workers)
+            counts, problems = self._claims(connection, tenant, fresh, set(gone), before, entities, names, at)
+            revision = _hash(sorted((r.rid, r.revision) for r in refs.values()))
+            store.put_state(connection, tenant, DesignedState(revision, key, counts, {}, problems), at)
         log.info("designed.refreshed", tenant=tenant, documents=len(changed), removed=len(gone), **counts)
-        return {"documents": len(changed), **counts, "problems": list(result.problems)}
+        return {"documents": len(changed), **counts, "problems": _problems(problems)}
 
-    def _read(self, connection: Connection, tenant: str, changed: list[str], workers: Workers, at: datetime) -> None:
+    def _read(
+        self, connection: Connection, tenant: str, changed: list[str], kept: set[str], before: _Before, workers: Workers, at: datetime
+    ) -> dict[str, DocumentReading]:
+        """Readings of changed documents, and of those that were read with one of them."""
+        fresh: dict[str, DocumentReading] = {}
+        alone: set[str] = set()
         done = 0
         for batch in _batches(self._documents.texts(tenant, changed)):
-            found = workers.read(batch)
-            store.put_documents(connection, tenant, ((_row(r), r.reader) for r in found), at)
+            beside = {(text.namespace, text.path) for text in batch}
+            for reading in workers.read(batch):
+                fresh[reading.document.rid] = reading
+                if any((reading.namespace, path) not in beside for path in reading.files):
+                    alone.add(reading.document.rid)
+            store.put_documents(connection, tenant, ((_row(r), _summary(r)) for t in batch if (r := fresh[t.ref.rid])), at)
             for text in batch:
                 done += 1
                 self._progress(done, len(changed), text.path)
+        # An include reaches beyond the batch, and what includes a changed file changes with it.
+        places = {(h.namespace, h.path): h.rid for h in before.heads.values() if h.rid in kept} | {(r.namespace, r.path): rid for rid, r in fresh.items()}
+        moved = {(h.namespace, h.path) for h in before.heads.values() if h.rid in fresh or h.rid not in kept} | {(r.namespace, r.path) for r in fresh.values()}
+        again = {rid for rid in alone if any((fresh[rid].namespace, path) in places for path in fresh[rid].files)}
+        again |= {h.rid for h in before.heads.values() if h.rid in kept and h.rid not in fresh and any((h.namespace, path) in moved for path in h.files)}
+        if again:
+
+            @cache
+            def included(namespace: str, path: str) -> str | None:
+                rid = places.get((namespace, path))
+                return next((text.text for text in self._documents.texts(tenant, [rid])), None) if rid is not None else None
+
+            made = {
+                text.ref.rid: read(text, self._readers, lambda path, n=text.namespace: included(n, path))  # type: ignore[misc]  # the default binds the namespace
+                for text in self._documents.texts(tenant, sorted(again))
+            }
+            store.put_documents(connection, tenant, ((_row(r), _summary(r)) for r in made.values()), at)
+            fresh |= made
+        return fresh
 
     def _prose(
-        self, connection: Connection, tenant: str, readings: list[DocumentReading], changed: set[str], before: Mapping[str, list[str]],
+        self, connection: Connection, tenant: str, fresh: dict[str, DocumentReading], before: _Before, after: Mapping[str, DocumentHead],
         names: Mapping[str, Registry], workers: Workers,
-    ) -> list[DocumentReading]:
-        """Running text again where it or a name in it is new."""
-        new = {namespace: set(spellings(registry)) ^ set(before.get(namespace, ())) for namespace, registry in names.items()}
-        words = {namespace: {line.split("\t", 1)[0].casefold() for line in lines} for namespace, lines in new.items()}
-        wanted = {r.document.rid: r for r in readings if r.document.rid in changed or words.get(r.namespace)}
-        made: dict[str, tuple[RawClaim, ...]] = {}
-        for batch in _batches(self._documents.texts(tenant, sorted(wanted))):
-            due = [t for t in batch if t.ref.rid in changed or _spells(t.text, words[t.namespace])]
-            made |= workers.prose(due, {t.ref.rid: wanted[t.ref.rid].reader for t in due}, names)
-            made |= {t.ref.rid: self._proposed(t, names[t.namespace], made[t.ref.rid]) for t in due} if self._ask is not None else {}
-        store.put_prose(connection, tenant, {rid: [to_json(c) for c in claims] for rid, claims in made.items()})
-        return [
-            replace(r, prose=made.get(r.document.rid, r.prose)) for r in readings
-        ]
+    ) -> None:
+        """Running text again where it, or a name in it, is new; `fresh` gets what was read."""
+        due = {rid for rid, r in fresh.items() if has_prose(r.reader)}
+        for namespace, registry in names.items():
+            new = spellings(registry) ^ (spellings(before.names[namespace]) if namespace in before.names else set())
+            wanted = {feature for line in new for feature in features(line.split("\t", 1)[0])}
+            if wanted and any(rid not in fresh for rid, head in after.items() if head.namespace == namespace):
+                due |= {rid for rid, found in store.list_signatures(connection, tenant, namespace, sorted(MARKUPS)) if may_spell(found, wanted)}
+        loaded = {r.document.rid: r for r in self._readings(connection, tenant, sorted(due - set(fresh)))}
+        for batch in _batches(self._documents.texts(tenant, sorted(due))):
+            known = {t.ref.rid: fresh.get(t.ref.rid) or loaded[t.ref.rid] for t in batch}
+            made = workers.prose(batch, {rid: r.reader for rid, r in known.items()}, names)
+            if self._ask is not None:
+                made |= {t.ref.rid: self._proposed(t, names[t.namespace], made[t.ref.rid]) for t in batch}
+            told = {rid: claims for rid, claims in made.items() if rid in fresh or claims != known[rid].prose}
+            store.put_prose(connection, tenant, {rid: ([to_json(c) for c in claims], dependence(known[rid].reading, claims)) for rid, claims in told.items()})
+            fresh |= {rid: replace(known[rid], prose=claims) for rid, claims in told.items()}
+
+    def _readings(self, connection: Connection, tenant: str, rids: list[str]) -> list[DocumentReading]:
+        return [_reading(row) for row in store.document_rows(connection, tenant, rids)] if rids else []
+
+    def _claims(
+        self, connection: Connection, tenant: str, fresh: dict[str, DocumentReading], gone: set[str], before: _Before, entities: Sequence[Entity],
+        names: Mapping[str, Registry], at: datetime,
+    ) -> tuple[dict[str, int], list[dict[str, Any]]]:
+        """Claims of what was read again, of what they are joined with, and of documents whose names mean something else now."""
+        heads = store.document_heads(connection, tenant)
+        due = set(fresh)
+        whole = _together(before.heads, heads, due | gone)
+        due |= {rid for rid, head in heads.items() if head.namespace in whole}
+        found = self._joined(connection, tenant, fresh, due)
+        ends = store.list_ends(connection, tenant)
+        known = meanings(end_names(ends), names)
+        past = meanings(end_names(before.ends), before.names)
+        moved: dict[str, list[str]] = {}
+        for (namespace, raw), meant in known.found.items():
+            if (was := past.found.get((namespace, raw))) is not None and was.told() != meant.told():
+                moved.setdefault(namespace, []).append(end_text(raw))
+        more = {rid for namespace, texts in sorted(moved.items()) for rid in store.list_with_ends(connection, tenant, namespace, texts)} - due
+        if more:
+            whole = _together(before.heads, heads, {rid for rid in more if heads[rid].joined == JOINED})
+            more |= {rid for rid, head in heads.items() if head.namespace in whole}
+            found = self._joined(connection, tenant, fresh, due | more)
+        live = store.live_claims(connection, tenant, sorted(due | more | gone))
+        rows = [_claim_row(rid, edge, claim) for rid, edge, claim in resolved(found, known)]
+        store.retract_claims(connection, tenant, sorted(set(live) - {row["rid"] for row in rows}), at)
+        store.add_claims(connection, tenant, [row for row in rows if live.get(row["rid"]) != row["digest"]], at)
+        entity_store.replace_entities(connection, tenant, entities, before.entities)
+        entity_store.replace_ambiguous(connection, tenant, known.ambiguous())
+        claims, edges = store.count_claims(connection, tenant)
+        return {"claims": claims, "edges": edges}, store.list_problems(connection, tenant)
+
+    def _joined(
+        self, connection: Connection, tenant: str, fresh: Mapping[str, DocumentReading], due: set[str]
+    ) -> list[tuple[DocumentReading, Classification, RawClaim]]:
+        """Claims of documents, joined namespace by namespace; keeps the names at their ends."""
+        by_namespace: dict[str, list[DocumentReading]] = {}
+        for reading in (*(fresh[rid] for rid in sorted(due & set(fresh))), *self._readings(connection, tenant, sorted(due - set(fresh)))):
+            by_namespace.setdefault(reading.namespace, []).append(reading)
+        found = [item for _, readings in sorted(by_namespace.items()) for item in joined(readings)]
+        ends: dict[str, list[RawClaim]] = {rid: [] for rid in due}
+        for reading, _, claim in found:
+            ends[reading.document.rid].append(claim)
+        store.put_ends(connection, tenant, {rid: end_texts(claims) for rid, claims in ends.items()})
+        return found
 
     def _proposed(self, text: SourceText, registry: Registry, found: tuple[RawClaim, ...]) -> tuple[RawClaim, ...]:
         """With what a model proposes; a model that does not answer costs its proposals and nothing else."""
@@ -132,28 +220,21 @@ class Refresh:
             log.info("designed.model_proposals", path=problem.path, error=problem.error)
         return found + more
 
-    def _write(
-        self, connection: Connection, tenant: str, result: Designed, readings: Sequence[DocumentReading], names: Mapping[str, Registry], key: str, at: datetime
-    ) -> None:
-        namespaces = {r.document.rid: r.namespace for r in readings}
-        live = store.live_claims(connection, tenant)
-        rows = [_claim_row(rid, edge, claim, namespaces[claim.document.rid]) for rid, edge, claim in result.claims]
-        store.retract_claims(connection, tenant, sorted(set(live) - {row["rid"] for row in rows}), at)
-        store.add_claims(connection, tenant, [row for row in rows if live.get(row["rid"]) != row["digest"]], at)
-        entity_store.replace_entities(connection, tenant, result.entities)
-        entity_store.replace_ambiguous(connection, tenant, dict(result.ambiguous))
-        store.put_state(
-            connection, tenant,
-            DesignedState(
-                _hash(sorted((r.document.rid, r.document.revision) for r in readings)), key, _counts(result), {n: spellings(r) for n, r in names.items()},
-                [to_json(p) for p in result.problems],
-            ),
-            at,
-        )
+
+class _Before:
+    """What held before a refresh."""
+
+    def __init__(self, heads: Mapping[str, DocumentHead], ends: set[tuple[str, str]], entities: Sequence[Entity]) -> None:
+        self.heads = heads
+        self.ends = ends
+        self.entities = entities
+        self.names = registries(entities, {head.namespace for head in heads.values()})
 
 
-def _counts(result: Designed) -> dict[str, int]:
-    return {"claims": sum(not is_weak(c) for _, _, c in result.claims), "edges": len(result.edges)}
+def _together(before: Mapping[str, DocumentHead], after: Mapping[str, DocumentHead], touched: Iterable[str]) -> set[str]:
+    """Namespaces whose documents must be joined anew: there are manifests, and one of the documents touched matters to them."""
+    manifests = {head.namespace for heads in (before, after) for head in heads.values() if head.joined == JOINED}
+    return {head.namespace for rid in touched for heads in (before, after) if (head := heads.get(rid)) is not None and head.joined} & manifests
 
 
 def _problems(stored: Iterable[dict[str, Any]]) -> list[Problem]:
@@ -173,19 +254,16 @@ def _batches(texts: Iterable[SourceText]) -> Iterable[list[SourceText]]:
         yield batch
 
 
-def _spells(text: str, words: set[str]) -> bool:
-    """Whether a text may spell one of the names: their letters in order, whatever stands between words."""
-    folded = text.casefold()
-    squeezed = "".join(c for c in folded if c.isalnum())
-    return any("".join(c for c in word if c.isalnum()) in squeezed for word in words)
-
-
 def _row(reading: DocumentReading) -> DocumentRow:
     ref = reading.document
     return DocumentRow(
         ref.rid, reading.namespace, reading.path, ref.uri, ref.title, ref.revision, reading.classification.value,
         {"reader": reading.reader, "raised": to_json(reading.raised), **to_json(reading.reading)}, [to_json(c) for c in reading.prose],
     )
+
+
+def _summary(r: DocumentReading) -> DocumentSummary:
+    return DocumentSummary(r.reader, VERSION, introduced(r), list(r.files), dependence(r.reading, r.prose), r.signature)
 
 
 def _reading(row: DocumentRow) -> DocumentReading:
@@ -196,10 +274,10 @@ def _reading(row: DocumentRow) -> DocumentReading:
     )
 
 
-def _claim_row(rid: str, edge: str, claim: Any, namespace: str) -> dict[str, Any]:
+def _claim_row(rid: str, edge: str, claim: Claim) -> dict[str, Any]:
     body = to_json(claim)
     row = {
-        "rid": rid, "edge_rid": edge, "document_rid": claim.document.rid, "namespace": namespace, "relation": claim.relation, "source": claim.source,
+        "rid": rid, "edge_rid": edge, "document_rid": claim.document.rid, "namespace": claim.namespace, "relation": claim.relation, "source": claim.source,
         "target": claim.target, "environment": claim.environment, "modality": claim.modality.value, "weak": is_weak(claim),
         "class_rank": claim.classification.rank, "first_line": claim.lines[0], "body": body,
     }

@@ -70,7 +70,7 @@ class Names:
             if spelling.casefold() not in registry.rejected and spelling.casefold() not in _LANGUAGES:
                 self._add(spelling)
                 known.add(spelling.casefold())
-        self._short = _short_forms(registry, known)
+        self._short = short_forms(registry, known)
         for spelling in sorted(self._short):
             self._add(spelling)
         for spelling in sorted(TECHNOLOGIES):
@@ -128,7 +128,8 @@ class Names:
 _SHORT = frozenset({"gateway", "collector", "게이트웨이", "broker", "hub", "engine", "adapter", "registry", "scheduler", "planner", "orchestrator", "worker", "portal", "bridge", "dispatcher"})
 
 
-def _short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
+def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
+    """‘the collector’ where the system has only one: last words of names, but for words that are names themselves."""
     found: dict[str, dict[str, Entity]] = {}
     for entity in registry.entities:
         for spelling in spellings(entity):

@@ -44,6 +44,32 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentHead:
+    """What a refresh needs to know of a document that it does not read; `joined` as in migration 0052."""
+
+    rid: str
+    revision: str
+    namespace: str
+    path: str
+    reader: str
+    version: int
+    joined: int
+    files: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSummary:
+    """What is kept beside a reading (migration 0052)."""
+
+    reader: str
+    version: int
+    introduced: list[str]
+    files: list[str]
+    joined: int
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimRow:
     """A live claim; `body` is its JSON."""
 
@@ -85,36 +111,72 @@ def put_state(connection: Connection, tenant: str, state: DesignedState, at: dat
     )
 
 
-def document_heads(connection: Connection, tenant: str) -> dict[str, tuple[str, str, str]]:
-    """rid -> (revision, classification, namespace) of every document as last read."""
-    return {rid: (revision, level, namespace) for rid, revision, level, namespace in connection.execute(_SQL["list_heads"], {"tenant": tenant})}
+def document_heads(connection: Connection, tenant: str) -> dict[str, DocumentHead]:
+    """Every document as last read, by rid."""
+    with connection.cursor(row_factory=class_row(DocumentHead)) as cursor:
+        return {head.rid: head for head in cursor.execute(_SQL["list_heads"], {"tenant": tenant})}
 
 
-def document_rows(connection: Connection, tenant: str) -> list[DocumentRow]:
-    """Every document with what was read from it."""
+def document_rows(connection: Connection, tenant: str, rids: list[str]) -> list[DocumentRow]:
+    """Documents with what was read from them."""
     with connection.cursor(row_factory=class_row(DocumentRow)) as cursor:
-        return cursor.execute(_SQL["list_readings"], {"tenant": tenant}).fetchall()
+        return cursor.execute(_SQL["list_readings"], {"tenant": tenant, "rids": rids}).fetchall()
 
 
-def put_documents(connection: Connection, tenant: str, rows: Iterable[tuple[DocumentRow, str]], at: datetime) -> None:
-    """Insert or replace (row, name of the reader)."""
+def put_documents(connection: Connection, tenant: str, rows: Iterable[tuple[DocumentRow, DocumentSummary]], at: datetime) -> None:
+    """Insert or replace."""
     with connection.cursor() as cursor:
         cursor.executemany(
             _SQL["put_document"],
             (
                 {
                     "tenant": tenant, "rid": r.rid, "namespace": r.namespace, "path": r.path, "uri": r.uri, "title": r.title, "revision": r.revision,
-                    "classification": r.classification, "reader": reader, "reading": Jsonb(r.reading), "prose": Jsonb(r.prose), "at": at,
+                    "classification": r.classification, "reading": Jsonb(r.reading), "prose": Jsonb(r.prose), "reader": s.reader, "version": s.version,
+                    "introduced": s.introduced, "files": s.files, "joined": s.joined, "signature": s.signature, "at": at,
                 }
-                for r, reader in rows
+                for r, s in rows
             ),
         )
 
 
-def put_prose(connection: Connection, tenant: str, prose: Mapping[str, list[Any]]) -> None:
-    """Replace what the prose pass got out of documents, by rid."""
+def put_prose(connection: Connection, tenant: str, prose: Mapping[str, tuple[list[Any], int]]) -> None:
+    """Replace what the prose pass got out of documents, and how far they depend on others, by rid."""
     with connection.cursor() as cursor:
-        cursor.executemany(_SQL["put_prose"], ({"tenant": tenant, "rid": rid, "prose": Jsonb(value)} for rid, value in sorted(prose.items())))
+        cursor.executemany(
+            _SQL["put_prose"], ({"tenant": tenant, "rid": rid, "prose": Jsonb(value), "joined": joined} for rid, (value, joined) in sorted(prose.items()))
+        )
+
+
+def put_ends(connection: Connection, tenant: str, ends: Mapping[str, list[str]]) -> None:
+    """Replace the names at the ends of documents' claims, by rid."""
+    with connection.cursor() as cursor:
+        cursor.executemany(_SQL["put_ends"], ({"tenant": tenant, "rid": rid, "ends": names} for rid, names in sorted(ends.items())))
+
+
+def list_introduced(connection: Connection, tenant: str) -> list[tuple[str, str, str]]:
+    """(namespace, name as text, document) of every name that a document introduces."""
+    return connection.execute(_SQL["list_introduced"], {"tenant": tenant}).fetchall()
+
+
+def list_ends(connection: Connection, tenant: str) -> set[tuple[str, str]]:
+    """(namespace, name as text) of every name at the end of a claim."""
+    return set(connection.execute(_SQL["list_ends"], {"tenant": tenant}).fetchall())
+
+
+def list_with_ends(connection: Connection, tenant: str, namespace: str, ends: list[str]) -> list[str]:
+    """Documents of a namespace with claims that end at one of the names."""
+    return [rid for (rid,) in connection.execute(_SQL["list_with_ends"], {"tenant": tenant, "namespace": namespace, "ends": ends})]
+
+
+def list_signatures(connection: Connection, tenant: str, namespace: str, readers: list[str]) -> list[tuple[str, bytes]]:
+    """(rid, filter over its words) of a namespace's documents that one of the readers read."""
+    with connection.cursor(binary=True) as cursor:
+        return cursor.execute(_SQL["list_signatures"], {"tenant": tenant, "namespace": namespace, "readers": readers}).fetchall()
+
+
+def list_problems(connection: Connection, tenant: str) -> list[dict[str, Any]]:
+    """What could not be read, over all documents."""
+    return [problem for (problems,) in connection.execute(_SQL["list_problems"], {"tenant": tenant}) for problem in problems]
 
 
 def delete_documents(connection: Connection, tenant: str, rids: list[str]) -> None:
@@ -122,9 +184,16 @@ def delete_documents(connection: Connection, tenant: str, rids: list[str]) -> No
     connection.execute(_SQL["delete_documents"], {"tenant": tenant, "rids": rids})
 
 
-def live_claims(connection: Connection, tenant: str) -> dict[str, str]:
-    """rid -> digest of claims that hold."""
-    return dict(connection.execute(_SQL["live_claims"], {"tenant": tenant}).fetchall())
+def live_claims(connection: Connection, tenant: str, documents: list[str]) -> dict[str, str]:
+    """rid -> digest of the claims of documents that hold."""
+    return dict(connection.execute(_SQL["live_claims"], {"tenant": tenant, "documents": documents}).fetchall())
+
+
+def count_claims(connection: Connection, tenant: str) -> tuple[int, int]:
+    """(claims, edges) that hold, without weak ones."""
+    row = connection.execute(_SQL["count_claims"], {"tenant": tenant}).fetchone()
+    assert row is not None
+    return int(row[0]), int(row[1])
 
 
 def add_claims(connection: Connection, tenant: str, rows: Iterable[Mapping[str, Any]], at: datetime) -> None:

@@ -31,11 +31,14 @@ def list_entities(connection: Connection, wanted: EntityFilter) -> list[Entity]:
     ]
 
 
-def replace_entities(connection: Connection, tenant: str, entities: Iterable[Entity]) -> None:
-    """The whole registry of a tenant."""
-    connection.execute(_SQL["delete_entities"], {"tenant": tenant})
+def replace_entities(connection: Connection, tenant: str, entities: Iterable[Entity], before: Iterable[Entity]) -> None:
+    """The whole registry of a tenant; of `before`, what is stored, only what differs is written."""
+    kept = {entity.rid: entity for entity in before}
+    wanted = {entity.rid: entity for entity in entities}
+    differing = [rid for rid in {*kept, *wanted} if kept.get(rid) != wanted.get(rid)]
+    connection.execute(_SQL["delete_entities"], {"tenant": tenant, "rids": differing})
     with connection.cursor() as cursor:
-        cursor.executemany(_SQL["add_entity"], [_row(tenant, entity) for entity in entities])
+        cursor.executemany(_SQL["add_entity"], [_row(tenant, wanted[rid]) for rid in sorted(differing) if rid in wanted])
 
 
 def _row(tenant: str, entity: Entity) -> dict[str, object]:

@@ -22,11 +22,11 @@ PLACE = Place((1, 1), (1, 1), "x")
 
 def said(name: str, kind: str = "service", *aliases: str, declares: bool = False, how: str = "", document: str = "a.md", namespace: str = "default", level=Classification.INTERNAL):
     attributes = {"introduced": how} if how else {}
-    return Introduction(RawEntity(name, kind, PLACE, aliases, declares, attributes=attributes), document, namespace, level)
+    return Introduction(RawEntity(name, kind, PLACE, aliases, declares, attributes=attributes), (document,), namespace, level)
 
 
 def declared(name: str, kind: str = "service", *aliases: str):
-    return Introduction(RawEntity(name, kind, PLACE, aliases, True, attributes={"declared": "true"}), "entities.yaml", "default", Classification.INTERNAL)
+    return Introduction(RawEntity(name, kind, PLACE, aliases, True, attributes={"declared": "true"}), ("entities.yaml",), "default", Classification.INTERNAL)
 
 
 def names(entities) -> dict[str, tuple[str, ...]]:

@@ -16,7 +16,7 @@ PLACE = Place((1, 1), (1, 1), "x")
 
 
 def stated(name: str, kind: str, *aliases: str, document: str = "a", namespace: str = "default") -> Introduction:
-    return Introduction(RawEntity(name, kind, PLACE, aliases, declares=True), document, namespace, Classification.INTERNAL)
+    return Introduction(RawEntity(name, kind, PLACE, aliases, declares=True), (document,), namespace, Classification.INTERNAL)
 
 
 def seen(*names: str) -> list[Entity]:

@@ -13,7 +13,7 @@ ON CONFLICT (tenant) DO UPDATE SET document_revision = excluded.document_revisio
     spellings = excluded.spellings, problems = excluded.problems, refreshed_at = excluded.refreshed_at
 
 -- name: list_heads
-SELECT rid, revision, classification, namespace
+SELECT rid, revision, namespace, path, reader, version, joined, files
 FROM designed_document
 WHERE tenant = %(tenant)s
 ORDER BY rid
@@ -21,19 +21,54 @@ ORDER BY rid
 -- name: list_readings
 SELECT rid, namespace, path, uri, title, revision, classification, reading, prose
 FROM designed_document
-WHERE tenant = %(tenant)s
+WHERE tenant = %(tenant)s AND rid = ANY(%(rids)s)
 ORDER BY namespace, path, rid
 
 -- name: put_document
-INSERT INTO designed_document (tenant, rid, namespace, path, uri, title, revision, classification, reader, reading, prose, read_at)
-VALUES (%(tenant)s, %(rid)s, %(namespace)s, %(path)s, %(uri)s, %(title)s, %(revision)s, %(classification)s, %(reader)s, %(reading)s, %(prose)s, %(at)s)
+INSERT INTO designed_document (tenant, rid, namespace, path, uri, title, revision, classification, reader, reading, prose, version, introduced, files, joined, signature,
+    read_at)
+VALUES (%(tenant)s, %(rid)s, %(namespace)s, %(path)s, %(uri)s, %(title)s, %(revision)s, %(classification)s, %(reader)s, %(reading)s, %(prose)s, %(version)s,
+    %(introduced)s, %(files)s, %(joined)s, %(signature)s, %(at)s)
 ON CONFLICT (tenant, rid) DO UPDATE SET namespace = excluded.namespace, path = excluded.path, uri = excluded.uri, title = excluded.title,
     revision = excluded.revision, classification = excluded.classification, reader = excluded.reader, reading = excluded.reading, prose = excluded.prose,
+    version = excluded.version, introduced = excluded.introduced, files = excluded.files, joined = excluded.joined, signature = excluded.signature,
     read_at = excluded.read_at
 
 -- name: put_prose
-UPDATE designed_document SET prose = %(prose)s
+UPDATE designed_document SET prose = %(prose)s, joined = %(joined)s
 WHERE tenant = %(tenant)s AND rid = %(rid)s
+
+-- name: put_ends
+UPDATE designed_document SET ends = %(ends)s
+WHERE tenant = %(tenant)s AND rid = %(rid)s AND ends <> %(ends)s::text[]
+
+-- name: list_introduced
+SELECT namespace, unnest(introduced), rid
+FROM designed_document
+WHERE tenant = %(tenant)s
+
+-- name: list_ends
+SELECT DISTINCT namespace, unnest(ends)
+FROM designed_document
+WHERE tenant = %(tenant)s
+
+-- name: list_with_ends
+SELECT rid
+FROM designed_document
+WHERE tenant = %(tenant)s AND namespace = %(namespace)s AND ends && %(ends)s::text[]
+ORDER BY rid
+
+-- name: list_signatures
+SELECT rid, signature
+FROM designed_document
+WHERE tenant = %(tenant)s AND namespace = %(namespace)s AND reader = ANY(%(readers)s)
+ORDER BY rid
+
+-- name: list_problems
+SELECT reading -> 'problems'
+FROM designed_document
+WHERE tenant = %(tenant)s AND reading ? 'problems'
+ORDER BY path, rid
 
 -- name: delete_documents
 DELETE FROM designed_document
@@ -41,6 +76,11 @@ WHERE tenant = %(tenant)s AND rid = ANY(%(rids)s)
 
 -- name: live_claims
 SELECT rid, digest
+FROM designed_claim
+WHERE tenant = %(tenant)s AND valid_to IS NULL AND document_rid = ANY(%(documents)s)
+
+-- name: count_claims
+SELECT count(*) FILTER (WHERE NOT weak), count(DISTINCT edge_rid) FILTER (WHERE NOT weak)
 FROM designed_claim
 WHERE tenant = %(tenant)s AND valid_to IS NULL
 

@@ -9,7 +9,7 @@ WHERE tenant = %(tenant)s AND class_rank <= %(class_rank)s
 ORDER BY name, kind, rid
 
 -- name: delete_entities
-DELETE FROM entity WHERE tenant = %(tenant)s
+DELETE FROM entity WHERE tenant = %(tenant)s AND rid = ANY(%(rids)s)
 
 -- name: add_entity
 INSERT INTO entity (tenant, rid, name, kind, aliases, owner, namespace, environments, state, evidence, members, attributes, scopes, class_rank)
