@@ -80,6 +80,9 @@ eval-search: $(STAMP) ## nDCG and recall on labelled queries (SHARED_DIR)
 eval-answers: $(STAMP) ## False claims caught, true claims wrongly flagged, abstention, calibration
 	$(BIN)/python bench/eval_answers.py
 
+fuzz-api: $(STAMP) ## Every route against its own description, for long (EXAMPLES=200)
+	$(BIN)/python bench/fuzz_api.py $(or $(EXAMPLES),200)
+
 eval-scanner: $(STAMP) ## Precision and recall of the secret scanner
 	$(BIN)/python bench/eval_scanner.py
 

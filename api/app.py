@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import structlog
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,7 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.auth import Authentication
 from api.context import ApiContext
 from api.mcp_server import Mounted
+from api.openapi import describe
 from api.problems import ProblemResponse, problem_response
+from api.strict import known_parameters
 from nexus.errors import InvariantBroken, NexusError, TooLarge
 from nexus.plugins import load_plugins
 from nexus.telemetry import HTTP_REQUESTS, HTTP_SECONDS
@@ -92,7 +94,8 @@ def build_app(context: ApiContext) -> FastAPI:
     )
     app.state.context = context
     for router in load_plugins("api.routes", "ROUTER").values():
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(known_parameters)])
+    app.openapi = lambda: describe(app)  # type: ignore[method-assign]  # FastAPI's own way to another description
     agents = Mounted(app)
     app.router.routes.extend(agents.routes)
     app.add_middleware(BodyLimit, limit=context.max_body_bytes)

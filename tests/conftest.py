@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -31,9 +32,8 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedd
     server.stop()
 
 
-@pytest.fixture
-def database_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
-    """URL of a fresh, migrated database."""
+@contextmanager
+def _fresh(postgres_server: EmbeddedPostgres) -> Iterator[str]:
     name = f"t{uuid4().hex}"
     admin = postgres_server.url.replace("/nexus?", "/postgres?")
     with psycopg.connect(admin, autocommit=True) as connection:
@@ -41,6 +41,20 @@ def database_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
     yield postgres_server.url.replace("/nexus?", f"/{name}?")
     with psycopg.connect(admin, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def database_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
+    """URL of a fresh, migrated database."""
+    with _fresh(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_database_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
+    """The same for all tests of a file."""
+    with _fresh(postgres_server) as url:
+        yield url
 
 
 @pytest.fixture

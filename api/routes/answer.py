@@ -12,7 +12,6 @@ from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
 from api.context import Context, Reader
-from api.problems import responses
 from api.render_answer import answer_json, packet_json
 from api.schemas_answer import AnswerBody, AnswerOut
 from nexus.errors import NexusError
@@ -27,7 +26,7 @@ EVENT = {
 log = structlog.get_logger("nexus.answer")
 
 
-@ROUTER.post("/search/answer", response_model=AnswerOut, responses=responses(400, 401, 403, 413, 422, 503))
+@ROUTER.post("/search/answer", response_model=AnswerOut)
 def search_answer(context: Context, reader: Reader, body: AnswerBody) -> dict[str, Any]:
     """Answer from documents and telemetry, with every citation and number checked; abstains where nothing can be cited."""
     return answer_json(context.services.get(Answerer).answer(body.request(reader)))
@@ -35,7 +34,7 @@ def search_answer(context: Context, reader: Reader, body: AnswerBody) -> dict[st
 
 @ROUTER.post(
     "/search/answer/stream", response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": EVENT}}, "description": "Events: evidence, graph, delta, done, error."}, **responses(400, 401, 403, 413, 422, 503)},
+    responses={200: {"content": {"text/event-stream": {"schema": EVENT}}, "description": "Events: evidence, graph, delta, done, error."}},
 )
 def search_answer_stream(context: Context, reader: Reader, body: AnswerBody) -> StreamingResponse:
     """The same as server-sent events. Text of `delta` is unverified; `done` carries the whole answer with its check."""

@@ -18,7 +18,7 @@ ROUTER = APIRouter(tags=["code"])
 State = Literal["exist", "changed", "gone", "ambiguous", "unbound"]
 
 
-@ROUTER.get("/code/values", responses=responses(401, 403, 422, 503))
+@ROUTER.get("/code/values")
 def values(
     context: Context, reader: Reader, concept: Annotated[Text, Query(min_length=1, max_length=200, description="Words of a symbol, like `items per order`.")],
     clearance: Classification | None = None,
@@ -28,7 +28,7 @@ def values(
     return {"values": [{"name": v.name, "value": v.value, "rule": v.rule, "path": v.path, "line": v.line, "language": v.language} for v in found]}
 
 
-@ROUTER.get("/code/grades", responses=responses(401, 403, 404, 422, 503))
+@ROUTER.get("/code/grades", responses=responses(404))
 def grades(
     context: Context, reader: Reader, enum_name: Annotated[Text, Query(pattern=r"^[A-Za-z_]\w{0,99}$")] = "GradeType",
     subpath: Annotated[Text, Query(max_length=500)] = "", clearance: Classification | None = None,
@@ -44,7 +44,7 @@ def grades(
     }
 
 
-@ROUTER.get("/code/anchors", responses=responses(401, 403, 422, 503))
+@ROUTER.get("/code/anchors")
 def anchors(
     context: Context, reader: Reader, state: Annotated[State | None, Query(description="Only those in this state.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200, clearance: Classification | None = None,

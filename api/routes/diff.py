@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.context import Context, Manager, Reader, principal
+from api.problems import responses
 from diff.reports._json import finding_json, run_json
 from diff.reports.json import as_json
 from nexus.errors import BadQuestion, Forbidden, NotFound
@@ -60,7 +61,7 @@ class Decision(BaseModel):
     expires_at: datetime | None = None
 
 
-@ROUTER.get("/diff")
+@ROUTER.get("/diff", responses=responses(404))
 def read_diff(
     context: Context,
     reader: Reader,
@@ -86,7 +87,7 @@ def read_diff(
     return as_json(report) if report is not None else dict(NO_RUN)
 
 
-@ROUTER.post("/diff/runs", status_code=201)
+@ROUTER.post("/diff/runs", status_code=201, responses=responses(404, 409))
 def compute(context: Context, caller: Annotated[Principal, Depends(_runner)], body: RunRequest | None = None) -> dict[str, Any]:
     """Compute and store a run. The same window, environment, documents and configuration give the same run."""
     wanted = body or RunRequest()
@@ -104,7 +105,7 @@ def list_runs(context: Context, reader: Reader, environment: str | None = None, 
     return {"runs": [_record(record) for record in records], "next": following}
 
 
-@ROUTER.get("/diff/findings/{fingerprint}")
+@ROUTER.get("/diff/findings/{fingerprint}", responses=responses(404))
 def one(context: Context, reader: Reader, fingerprint: str) -> dict[str, Any]:
     """One finding with its history."""
     found = context.services.get(DriftRecords).finding(_filter(reader), fingerprint)
@@ -113,7 +114,7 @@ def one(context: Context, reader: Reader, fingerprint: str) -> dict[str, Any]:
     return _history(found)
 
 
-@ROUTER.post("/diff/findings/{fingerprint}/{action}")
+@ROUTER.post("/diff/findings/{fingerprint}/{action}", responses=responses(404, 409))
 def decide(context: Context, manager: Manager, fingerprint: str, action: str, body: Decision | None = None) -> dict[str, Any]:
     """Acknowledge, suppress (reason, owner and expires_at required), resolve or reopen a finding."""
     if action not in ("acknowledge", "suppress", "resolve", "reopen"):

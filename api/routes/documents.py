@@ -48,7 +48,7 @@ def _decision(caller: Principal, why: str) -> Decision:
     return Decision(caller.tenant, caller.name, why, caller.clearance, caller.namespaces)
 
 
-@ROUTER.get("", responses=responses(401, 403, 422, 503))
+@ROUTER.get("")
 def documents(
     caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None,
     status: DocumentStatus | None = None, text: Annotated[Text, Query(max_length=200)] = "",
@@ -62,13 +62,13 @@ def documents(
     return {"documents": found[:limit], "next": found[limit - 1]["rid"] if len(found) > limit else None}
 
 
-@ROUTER.get("/quarantine", responses=responses(401, 403, 422, 503))
+@ROUTER.get("/quarantine")
 def quarantine(caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None) -> dict[str, Any]:
     """Secrets found in documents, by kind and place, never by value."""
     return {"quarantine": context.services.get(Catalog).quarantine(caller.tenant, caller.clearance, namespaces_of(caller, namespace))}
 
 
-@ROUTER.post("/supersede", responses=responses(401, 403, 404, 409, 422, 503))
+@ROUTER.post("/supersede", responses=responses(404, 409))
 def supersede(body: Supersede, caller: Manager, context: Context) -> dict[str, Any]:
     """One document takes the place of another. Chains and cycles are refused (409)."""
     curation = context.services.get(Curation)
@@ -77,7 +77,7 @@ def supersede(body: Supersede, caller: Manager, context: Context) -> dict[str, A
     return {"old": old, "new": new, "superseded": True}
 
 
-@ROUTER.post("/supersede/undo", responses=responses(401, 403, 404, 409, 422, 503))
+@ROUTER.post("/supersede/undo", responses=responses(404, 409))
 def undo(body: Undo, caller: Manager, context: Context) -> dict[str, Any]:
     """Take a supersession back."""
     curation = context.services.get(Curation)
@@ -86,21 +86,21 @@ def undo(body: Undo, caller: Manager, context: Context) -> dict[str, Any]:
     return {"old": old, "superseded": False}
 
 
-@ROUTER.post("/{rid}/hide", responses=responses(401, 403, 404, 409, 422, 503))
+@ROUTER.post("/{rid}/hide", responses=responses(404, 409))
 def hide(rid: Rid, caller: Manager, context: Context, body: Reason | None = None) -> dict[str, Any]:
     """Serve a document no more, on any surface."""
     context.services.get(Curation).hide(_decision(caller, body.why if body else ""), rid)
     return {"rid": rid, "status": "hidden"}
 
 
-@ROUTER.post("/{rid}/restore", responses=responses(401, 403, 404, 409, 422, 503))
+@ROUTER.post("/{rid}/restore", responses=responses(404, 409))
 def restore(rid: Rid, caller: Manager, context: Context, body: Reason | None = None) -> dict[str, Any]:
     """Serve a hidden document again."""
     context.services.get(Curation).restore(_decision(caller, body.why if body else ""), rid)
     return {"rid": rid, "status": "restored"}
 
 
-@ROUTER.get("/{rid}/history", responses=responses(401, 403, 404, 422, 503))
+@ROUTER.get("/{rid}/history", responses=responses(404))
 def history(rid: Rid, caller: Reader, context: Context) -> dict[str, Any]:
     """What was decided about a document, by whom and why."""
     curation = context.services.get(Curation)

@@ -10,6 +10,7 @@ import orjson
 from fastapi import APIRouter, Query, Response
 
 from api.context import Context, Json, Reader
+from api.problems import responses
 from api.routes._observed import window_of
 from nexus.errors import BadQuestion, NotFound
 from nexus.model.edge import DesignedEdge, Relation
@@ -68,7 +69,7 @@ def _of_namespace(edges: Iterable[DesignedEdge], namespace: str) -> Iterator[Des
             yield replace(edge, claims=kept)
 
 
-@ROUTER.get("/edges/{rid}")
+@ROUTER.get("/edges/{rid}", responses=responses(404))
 def edge(context: Context, caller: Reader, rid: str, start: From = None, end: To = None, step: Literal["", "1m", "1h", "1d"] = "") -> Json:
     """One edge: an observed one with what documents say of it in `claims`, and with `step` its `series` by minute, hour or day; or a designed one."""
     window = window_of(start, end)

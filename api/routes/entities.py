@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.context import Context, Json, Manager, Reader
+from api.problems import responses
+from api.schemas_answer import Text
 from nexus.model.entity import Entity
 from nexus.model.principal import Principal
 from nexus.ports.entities import Action, Decision, EntityControl, EntityFilter
@@ -20,10 +22,10 @@ class DecisionBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(min_length=1, max_length=300, description="Name, alias or rid of the entity.")
-    why: str = Field(min_length=1, max_length=2000, description="The reason; kept with the decision.")
-    kind: str = Field("", max_length=20, description="Kind, where several things share the name.")
-    other: str = Field("", max_length=300, description="merge: the entity that stays. split: the spelling to split off. alias, unalias: the alias.")
+    name: Text = Field(min_length=1, max_length=300, description="Name, alias or rid of the entity.")
+    why: Text = Field(min_length=1, max_length=2000, description="The reason; kept with the decision.")
+    kind: Literal["", "service", "database", "topic", "external", "api"] = Field("", description="Kind, where several things share the name.")
+    other: Text = Field("", max_length=300, description="merge: the entity that stays. split: the spelling to split off. alias, unalias: the alias.")
 
 
 def entity_json(entity: Entity) -> Json:
@@ -82,37 +84,37 @@ def _decide(context: Context, caller: Principal, action: Action, body: DecisionB
     return {"decision": result["decision"], "entity": entity_json(entity) if entity is not None else None, "edges": result["edges"]}
 
 
-@ROUTER.post("/accept")
+@ROUTER.post("/accept", responses=responses(404, 409))
 def accept(context: Context, caller: Manager, body: DecisionBody) -> Json:
     """Accept a proposed name, or add one that nothing proposes."""
     return _decide(context, caller, Action.ACCEPT, body)
 
 
-@ROUTER.post("/reject")
+@ROUTER.post("/reject", responses=responses(404, 409))
 def reject(context: Context, caller: Manager, body: DecisionBody) -> Json:
     """The name is no entity: it is not found in texts any more."""
     return _decide(context, caller, Action.REJECT, body)
 
 
-@ROUTER.post("/merge")
+@ROUTER.post("/merge", responses=responses(404, 409))
 def merge(context: Context, caller: Manager, body: DecisionBody) -> Json:
     """`name` becomes an alias of `other`; edges and history move with it."""
     return _decide(context, caller, Action.MERGE, body)
 
 
-@ROUTER.post("/split")
+@ROUTER.post("/split", responses=responses(404, 409))
 def split(context: Context, caller: Manager, body: DecisionBody) -> Json:
     """The alias `other` of `name` stands by itself again; its edges move back."""
     return _decide(context, caller, Action.SPLIT, body)
 
 
-@ROUTER.post("/alias")
+@ROUTER.post("/alias", responses=responses(404, 409))
 def alias(context: Context, caller: Manager, body: DecisionBody) -> Json:
     """`other` is another spelling of `name`."""
     return _decide(context, caller, Action.ALIAS, body)
 
 
-@ROUTER.post("/unalias")
+@ROUTER.post("/unalias", responses=responses(404, 409))
 def unalias(context: Context, caller: Manager, body: DecisionBody) -> Json:
     """`other` is no spelling of `name`."""
     return _decide(context, caller, Action.UNALIAS, body)

@@ -17,7 +17,7 @@ from nexus.ports.answers import GraphReader, GraphRequest
 ROUTER = APIRouter(tags=["graph"])
 
 
-@ROUTER.get("/graph/{entity:path}", response_model=GraphOut, responses=responses(401, 403, 404, 422, 503))
+@ROUTER.get("/graph/{entity:path}", response_model=GraphOut, responses=responses(404))
 def graph(
     context: Context,
     reader: Reader,

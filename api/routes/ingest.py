@@ -42,7 +42,7 @@ def admitted(caller: Principal, namespace: str, classification: Classification |
         raise Forbidden("classification PUBLIC needs the capability manage")
 
 
-@ROUTER.post("/ingest", responses=responses(401, 403, 404, 409, 413, 422, 503))
+@ROUTER.post("/ingest", responses=responses(404, 409))
 def ingest(body: IngestBody, caller: Ingester, context: Context) -> dict[str, Any]:
     """Ingest a file or folder; unchanged documents are skipped, deleted ones removed. Errors of single documents are in `errors`."""
     admitted(caller, body.namespace, body.classification)

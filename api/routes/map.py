@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from api.context import Context, Reader
+from api.problems import responses
 from api.web.graph import build_graph, collapse, neighbourhood
 from api.web.layout import layout
 from nexus.errors import NotFound
@@ -22,7 +23,7 @@ ROUTER = APIRouter(tags=["pages"])
 COLLAPSE_ABOVE = 200
 
 
-@ROUTER.get("/map")
+@ROUTER.get("/map", responses=responses(404))
 def graph_map(
     context: Context,
     reader: Reader,

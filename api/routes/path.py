@@ -17,7 +17,7 @@ from nexus.ports.answers import GraphReader, GraphRequest
 ROUTER = APIRouter(tags=["graph"])
 
 
-@ROUTER.get("/path", response_model=PathOut, responses=responses(401, 403, 404, 422, 503))
+@ROUTER.get("/path", response_model=PathOut, responses=responses(404))
 def path(
     context: Context,
     reader: Reader,

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from api.context import Context, Reader
-from api.problems import responses
 from api.render_answer import entity_json
 from api.schemas_answer import Text
 from nexus.ports.answers import GraphReader, GraphRequest
@@ -15,7 +14,7 @@ from nexus.ports.answers import GraphReader, GraphRequest
 ROUTER = APIRouter(tags=["graph"])
 
 
-@ROUTER.get("/suggest", responses=responses(401, 403, 422, 503))
+@ROUTER.get("/suggest")
 def suggest(
     context: Context, reader: Reader, text: Annotated[Text, Query(max_length=200)] = "", limit: Annotated[int, Query(ge=1, le=50)] = 10,
 ) -> dict[str, list[dict[str, Any]]]:

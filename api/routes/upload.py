@@ -21,7 +21,7 @@ ROUTER = APIRouter(tags=["documents"])
 MAX_FILES = 100
 
 
-@ROUTER.post("/upload", responses=responses(401, 403, 409, 413, 422, 503))
+@ROUTER.post("/upload", responses=responses(409))
 def upload(
     caller: Ingester, context: Context, files: Annotated[list[UploadFile], File(description="One or several documents.")],
     namespace: Annotated[Text, Form(min_length=1, max_length=200)] = "default", classification: Annotated[Classification | None, Form()] = None,

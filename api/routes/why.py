@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 
 from api.context import Context, Reader
-from api.problems import responses
 from api.render_answer import answer_json
 from api.schemas_answer import AnswerOut, Text, namespaces_of, time_range
 from nexus.model.document import Classification
@@ -17,7 +16,7 @@ from nexus.ports.answers import Answerer, AnswerRequest
 ROUTER = APIRouter(tags=["answers"])
 
 
-@ROUTER.get("/why", response_model=AnswerOut, responses=responses(401, 403, 422, 503))
+@ROUTER.get("/why", response_model=AnswerOut)
 def why(
     context: Context,
     reader: Reader,
