@@ -166,8 +166,8 @@ class Stages:
     """CPU seconds of this process in functions of the path, each without those inside it."""
 
     NAMES = (
-        ("bench.aggregate", "decode_batch"), ("collector_receiver.log.local", "LocalSpanLogWriter.append_raw"), ("collector_receiver.log.reader", "LocalSpanLogReader.read"),
-        ("aggregator.engine", "coded"), ("aggregator.engine", "unseen"), ("aggregator.working", "WorkingSpans.related"), ("aggregator.delta", "observe"),
+        ("bench.aggregate", "decode_batch"), ("collector_receiver.log.local", "LocalSpanLogWriter.append_raw"), ("collector_receiver.log.reader", "LocalSpanLogReader.read_coded"),
+        ("aggregator.engine", "unseen"), ("aggregator.working", "WorkingSpans.related"), ("aggregator.delta", "observe"),
         ("aggregator.engine", "delta"), ("aggregator.engine", "numbered"), ("aggregator.working", "WorkingSpans.add"), ("aggregator.working", "WorkingSpans.accept"),
         ("aggregator.replace", "by_minute"), ("aggregator.replace", "revise"), ("aggregator.codec", "encode"), ("aggregator.engine", "roll"), ("aggregator.engine", "fold"),
         ("aggregator.engine", "Engine.batch"),

@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from datetime import UTC, datetime, timedelta
-from io import BytesIO
 from pathlib import Path
 
 import orjson
@@ -22,13 +21,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from aggregator import codec
 from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA
 from aggregator.merge import GRAINS
+from aggregator.parts import Parts
 from aggregator.reading import ObservedStore
-from aggregator.rollup import TOTALS
+from aggregator.rollup import BAG_SCHEMA, ROW, SKETCH_SCHEMA, TOTALS
 from aggregator.view import Links
-from api.routes._observed import edge_json, measures_json
+from nexus.model.render import measures_json, observed_edge_json
 from nexus.model.service import Coverage
 from nexus.model.window import TimeRange
 from nexus.ports.observed import EdgeFilter
+from nexus.store import observed
 from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.migrate import migrate
 from nexus.store.observed import ROW_SCHEMA
@@ -38,26 +39,27 @@ BASE = datetime(2026, 1, 1, tzinfo=UTC)
 NS = 1_000_000_000
 
 
-def some_bags(rng, hours):
+def some_bags(hours):
     """Bags of one edge as they look in a service mesh."""
     lines = [("basis", "paired", 60), ("protocol", "grpc", 67), ("source_version", "1.4.0", 30), ("target_version", "2.0.1", 37), ("p", "0.25", 67)]
-    lines += [("cause", f"POST /op-{n}\x1fSvc/Call-{n}", 11) for n in range(6)]
-    lines += [(kind, str(bucket), 3) for kind in ("client", "server") for bucket in rng.sample(range(650, 900), 20)]
-    return lines + hours
+    return lines + [("cause", f"POST /op-{n}\x1fSvc/Call-{n}", 11) for n in range(6)] + hours
 
 
 def rows(grain, edges, starts, seed, hours):
-    """Encoded rows: every edge at every start, from a few dozen distinct texts."""
+    """Encoded rows: every edge at every start, from a few dozen distinct ones."""
     rng = random.Random(seed)
     keys = pl.DataFrame({"edge": list(range(32)), "start": [0] * 32}, schema={"edge": pl.Int64, "start": pl.Int64})
     totals = keys.with_columns([pl.lit(67 if name in {"calls", "handled", "observed", "facts"} else 0, pl.Int64).alias(name) for name in TOTALS])
-    bags = pl.DataFrame([(e, 0, k, i, n, 0) for e in range(32) for k, i, n in some_bags(rng, hours)], schema=["edge", "start", "kind", "item", "n", "m"], orient="row")
+    bags = pl.DataFrame([(e, 0, k, i, n, 0) for e in range(32) for k, i, n in some_bags(hours)], schema=BAG_SCHEMA, orient="row")
+    sketches = [(e, 0, (kind << 12) + bucket + 1, 3) for e in range(32) for kind in range(2) for bucket in rng.sample(range(650, 900), 20)]
     bounds = keys.with_columns([pl.lit(BASE.timestamp() * NS if name.endswith("_ns") else 5_000_000, pl.Int64).alias(name) for name in BOUNDS])
-    shown = [(e, 0, o, rng.randbytes(16), rng.randbytes(8), 5_000_000) for e in range(32) for o in ("error", "slowest", "ordinary") for _ in range(3)]
-    texts = codec.encode(totals, bags, bounds, pl.DataFrame(shown, schema=EXAMPLE_SCHEMA, orient="row"))
+    shown = [(e, 0, o, rng.getrandbits(64), rng.getrandbits(64), rng.getrandbits(64), 5_000_000) for e in range(32) for o in ("error", "slowest", "ordinary") for _ in range(3)]
+    texts = codec.encode(Parts(
+        totals, bags, pl.DataFrame(sketches, schema=SKETCH_SCHEMA, orient="row"), bounds.select(*ROW, *BOUNDS), pl.DataFrame(shown, schema=EXAMPLE_SCHEMA, orient="row"),
+    ))
     wide = pl.DataFrame({"id": edges}).with_columns(kind=pl.col("id") % 32).join(texts.drop("start"), left_on="kind", right_on="edge")
     wide = wide.join(pl.DataFrame({"start": starts}, schema={"start": pl.Int64}), how="cross")
-    return wide.with_columns(tenant=pl.lit("default"), grain=pl.lit(grain, pl.Int16), edge=pl.col("id"), shard=pl.lit(0, pl.Int16)).select(list(ROW_SCHEMA))
+    return wide.with_columns(tenant=pl.lit("default"), grain=pl.lit(grain, pl.Int16), shard=pl.lit(0, pl.Int16), edge=pl.col("id")).select(list(ROW_SCHEMA))
 
 
 def load(database, args):
@@ -76,10 +78,7 @@ def load(database, args):
         parts = [(2, days, hours), (3, eras, names), (1, [days[-1] + 3600 * h for h in range(4)], hours[:3])]
         for grain, starts, more in parts:
             for at in range(0, len(edges), 5000):
-                out = BytesIO()
-                rows(grain, edges[at : at + 5000], starts, grain, more).write_csv(out, include_header=False, quote_style="non_numeric")
-                with connection.cursor() as cursor, cursor.copy("COPY observed_row FROM STDIN (FORMAT csv)") as copy:
-                    copy.write(out.getvalue())
+                observed.add_rows(connection, rows(grain, edges[at : at + 5000], starts, grain, more))
     with database.connection() as connection:
         connection.execute("ANALYZE observed_row")
         connection.execute("ANALYZE observed_edge")
@@ -115,7 +114,7 @@ def main():
             def ask():
                 values = {key: value() if callable(value) else value for key, value in wanted.items()}
                 found = store.edges(EdgeFilter("default", **values))
-                orjson.dumps([edge_json(edge) for edge in found])
+                orjson.dumps([observed_edge_json(edge) for edge in found])
                 return len(found)
 
             return ask

@@ -139,6 +139,13 @@ def replace_rows(connection: Connection, rows: pl.DataFrame) -> None:
     connection.execute(_SQL["put_revised"])
 
 
+def add_rows(connection: Connection, rows: pl.DataFrame) -> None:
+    """Add `rows` (`ROW_SCHEMA`), of which none is there."""
+    _stage(connection, rows.clear())
+    _copy_revised(connection, rows)
+    connection.execute(_SQL["put_revised"])
+
+
 def _copy_revised(connection: Connection, rows: pl.DataFrame) -> None:
     if rows.height:
         with connection.cursor() as cursor, cursor.copy(_SQL["copy_revised"]) as copy:

@@ -71,9 +71,11 @@ class EdgeQuery:
 
 def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
     """Edges that have rows in range, in rid order."""
+    # What is pending is there by minute, whatever grain is read.
+    spans = [(grain, span.start, span.end) for span in wanted.spans for grain in (span.grain, PENDING)]
     values: dict[str, Any] = {
-        "tenant": wanted.tenant, "grains": [span.grain for span in wanted.spans], "froms": [span.start for span in wanted.spans],
-        "tos": [span.end for span in wanted.spans], "service": wanted.service, "rid": wanted.rid,
+        "tenant": wanted.tenant, "grains": [grain for grain, _, _ in spans], "froms": [start for _, start, _ in spans], "tos": [end for _, _, end in spans],
+        "service": wanted.service, "rid": wanted.rid,
         "environment": wanted.environment, "namespace": wanted.namespace, "source": wanted.source, "target": wanted.target, "entity": wanted.entity,
         "relation": wanted.relation, "infrastructure": wanted.infrastructure, "after": wanted.after, "count": wanted.limit,
     }

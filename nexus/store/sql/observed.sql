@@ -148,7 +148,7 @@ WHERE e.tenant = %(tenant)s
   AND e.rid > %(after)s
   AND EXISTS (
       SELECT 1 FROM unnest(%(grains)s::smallint[], %(froms)s::bigint[], %(tos)s::bigint[]) AS span (grain, from_, to_)
-      JOIN observed_row r ON r.tenant = e.tenant AND r.grain IN (span.grain, -1) AND r.edge = e.id AND r.start >= span.from_ AND r.start < span.to_
+      JOIN observed_row r ON r.tenant = e.tenant AND r.grain = span.grain AND r.edge = e.id AND r.start >= span.from_ AND r.start < span.to_
   )
 ORDER BY e.rid
 LIMIT %(count)s
