@@ -58,7 +58,7 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
     # A one-word name ("payment") counts in a question about the graph; in one to the documents only where the text marks it as a name.
     masked, slots = _mask(text, _every(text, registry))
     order = _order(masked)
-    kind = _kind(masked, len(order), language)
+    kind, said = _kind(masked, len(order), language)
     if kind is K.DOCUMENT:
         masked, slots = _mask(text, registry.mentions(text))
         order = _order(masked)
@@ -67,7 +67,7 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
         # "why does checkout call zorblax": the second name is unknown, and that is the answer.
         kind = kind if _unknown(kind, masked, language) else _with_one(masked, order, language)
         roles = _roles(kind, masked, order, language)
-    if kind in {K.CALLERS, K.CALLEES}:
+    if kind in {K.CALLERS, K.CALLEES} and not (said and order):
         kind, roles = _direction(kind, masked, order, language)
     chosen = [slots[n] for n in roles]
     return Question(
@@ -84,13 +84,23 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
 
 
 _SHORT = re.compile(r"[A-Za-z][A-Za-z0-9]+|[가-힣]{2,}")
-_NO_NAME = re.compile(r"\b(?:an?|what|which|this|that|any|no)\s+$", re.IGNORECASE)
+_NO_NAME = re.compile(r"\b(?:an?|what|which|this|(?<!documented )(?<!document )(?<!say )(?<!says )(?<!mention )(?<!know )(?<!true )that|any|no)\s+$", re.IGNORECASE)
+# "a payment outage" is an outage of payment.
+_STILL_NAME = re.compile(r"\s+(?:outage|failure|incident|crash|call|service)\b", re.IGNORECASE)
 
 
 def _every(text: str, registry: Registry) -> list[Mention]:
-    found = [item for item in registry.find(text) if not (item.weak and not item.marked and _NO_NAME.search(text[: item.start]))]
+    found = [item for item in registry.find(text) if not (item.weak and not item.marked and _no_name(text, item.start, item.end))]
     known = [Mention(item.start, item.end, registry.resolve(registry.surface(item))) for item in found]
     return sorted([*known, *_short(text, registry, known)], key=lambda mention: mention.start)
+
+
+def _no_name(text: str, start: int, end: int) -> bool:
+    before = _NO_NAME.search(text[:start])
+    if before is None or _STILL_NAME.match(text, end):
+        return False
+    # "What checkout calls" asks for its callees; "which payment" is no name.
+    return not (before[0].casefold().startswith("what") and cues.VERB_NEXT.match(text, end))
 
 
 def _short(text: str, registry: Registry, known: list[Mention]) -> Iterator[Mention]:
@@ -99,7 +109,7 @@ def _short(text: str, registry: Registry, known: list[Mention]) -> Iterator[Ment
     Only questions may be so short: in a document `주문` is an order before it is a service.
     """
     for word in _SHORT.finditer(text):
-        if any(word.start() < m.end and m.start < word.end() for m in known) or _NO_NAME.search(text[: word.start()]):
+        if any(word.start() < m.end and m.start < word.end() for m in known) or _no_name(text, word.start(), word.end()):
             continue
         for name in bare(word[0]):
             entity = registry.resolve(name).entity
@@ -137,19 +147,20 @@ def _mask(text: str, mentions: list[Mention]) -> tuple[str, list[_Slot]]:
     return re.sub(r"(⟦\d+⟧)\s+(?:서비스|데이터베이스|토픽|큐)(?=[가-힣]?)", r"\1", masked), slots
 
 
-def _kind(masked: str, count: int, language: str) -> QuestionKind:
+def _kind(masked: str, count: int, language: str) -> tuple[QuestionKind, bool]:
+    """The kind, and whether a cue says it; else the side of callers and callees is read from the grammar."""
     table = cues.KOREAN if language == "ko" else cues.ENGLISH
-    if cues.ABOUT_TEXT.search(masked):
-        return K.DOCUMENT
+    if cues.ABOUT_TEXT.search(masked) and not (count >= 2 and table[0][1].search(masked)):
+        return K.DOCUMENT, False
     for kind, pattern, least in table:
         if count >= least and pattern.search(masked):
-            return kind
+            return kind, True
     if count >= 2 and cues.VERBS[language].search(masked):
         # "Does checkout call fx?": the whole relation is reported.
-        return K.WHY
+        return K.WHY, False
     if count <= 1 and cues.ASKS_RELATION[language].search(masked) and not cues.asks_for_a_property(masked):
-        return K.CALLERS
-    return K.DOCUMENT
+        return K.CALLERS, False
+    return K.DOCUMENT, False
 
 
 def _with_one(masked: str, order: list[int], language: str) -> QuestionKind:
