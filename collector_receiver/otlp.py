@@ -12,9 +12,11 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from collector_receiver.cutting import texts
 from collector_receiver.raw import BLOCK, COUNT, RawSpans, key_values, resource_columns
-from collector_receiver.scan import BLOCK as BLOCK_ROW
-from collector_receiver.scan import LINK, MIN_LINK_BYTES, PIECE, SPAN, Bytes, Names, gather, measure, scan
+from collector_receiver.scan import MIN_LINK_BYTES, measure, scan, table
+from collector_receiver.scan_layout import BLOCK as BLOCK_ROW
+from collector_receiver.scan_layout import LINK, PIECE, SPAN, Bytes, Names
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
 from nexus.errors import MalformedSpans, TooLarge
 from nexus.ports.span_log import Rejection
@@ -62,7 +64,7 @@ def decode(requests: bytes | Sequence[bytes], tenant: str | Sequence[str], allow
 
 @lru_cache(maxsize=16)
 def _table(names: frozenset[str]) -> Names:
-    return Names.of(names)
+    return table(names)
 
 
 def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: frozenset[str] = frozenset()) -> Decoded:
@@ -102,12 +104,12 @@ def _own(resources: pa.ListArray) -> npt.NDArray[np.bool_]:
 def _columns(data: Bytes, spans: npt.NDArray[Any], kept: npt.NDArray[Any], links: npt.NDArray[Any]) -> pa.RecordBatch:
     """The columns of `RawSpans.spans`."""
     links = links[: spans["links"][-1] if len(spans) else 0]
-    ids = pa.StructArray.from_arrays([_texts(data, links["trace_id"], 16), _texts(data, links["span_id"], 8)], ["trace_id", "span_id"])
-    status = pa.StructArray.from_arrays([_texts(data, spans["message"], spans["message_size"]), pa.array(spans["code"])], ["message", "code"])
+    ids = pa.StructArray.from_arrays([texts(data, links["trace_id"], 16), texts(data, links["span_id"], 8)], ["trace_id", "span_id"])
+    status = pa.StructArray.from_arrays([texts(data, spans["message"], spans["message_size"]), pa.array(spans["code"])], ["message", "code"])
     return pa.record_batch({
-        "trace_id": _texts(data, spans["trace_id"], 16),
-        "span_id": _texts(data, spans["span_id"], 8),
-        **{name: _texts(data, spans[name], spans[f"{name}_size"]) for name in ("trace_state", "parent_id", "name")},
+        "trace_id": texts(data, spans["trace_id"], 16),
+        "span_id": texts(data, spans["span_id"], 8),
+        **{name: texts(data, spans[name], spans[f"{name}_size"]) for name in ("trace_state", "parent_id", "name")},
         **{name: pa.array(spans[name]) for name in ("kind", "start", "end")},
         "attributes": _pieces(data, spans["attributes"], kept),
         "links": _lists(spans["links"], ids),
@@ -118,15 +120,6 @@ def _columns(data: Bytes, spans: npt.NDArray[Any], kept: npt.NDArray[Any], links
     })
 
 
-def _texts(data: Bytes, places: npt.NDArray[np.uint32], sizes: npt.NDArray[np.uint32] | int) -> pa.BinaryArray:
-    """Cut out pieces of the data."""
-    if isinstance(sizes, int):
-        sizes = np.full(len(places), sizes, np.uint32)
-    ends, out = np.empty(len(places) + 1, np.int32), np.empty(sizes.sum(), np.uint8)
-    gather(data, places, sizes, ends, out)
-    return pa.BinaryArray.from_buffers(pa.binary(), len(places), [None, pa.py_buffer(ends), pa.py_buffer(out)])
-
-
 def _lists(ends: npt.NDArray[np.uint32], items: pa.Array) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(np.concatenate((np.zeros(1, np.int32), ends), dtype=np.int32, casting="unsafe")), items)
 
@@ -134,7 +127,7 @@ def _lists(ends: npt.NDArray[np.uint32], items: pa.Array) -> pa.ListArray:
 def _pieces(data: Bytes, ends: npt.NDArray[np.uint32], pieces: npt.NDArray[Any]) -> pa.ListArray:
     """Lists of serialized KeyValues; `ends` as in SPAN and BLOCK."""
     pieces = pieces[: ends[-1] if len(ends) else 0]
-    return _lists(ends, _texts(data, pieces["place"], pieces["size"]))
+    return _lists(ends, texts(data, pieces["place"], pieces["size"]))
 
 
 def _rejections(blocks: npt.NDArray[Any], resources: pa.ListArray, tenants: Sequence[str]) -> tuple[Rejection, ...]:

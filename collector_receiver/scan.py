@@ -1,6 +1,6 @@
 """Where in the bytes of export requests the parts of every usable span are: one walk over protobuf, compiled.
 
-What comes out are places and sizes; the caller cuts the texts out of the same bytes (`gather`). Spans that can never be used are counted by reason and leave
+What comes out are places and sizes; the caller cuts the texts out of the same bytes (`cutting.py`). Spans that can never be used are counted by reason and leave
 nothing else, attributes that are not kept leave their number: memory is bounded by the bytes that came in, whatever they say.
 
 Protobuf's rules hold: of a field sent twice the last counts, messages merge, unknown fields are skipped and so are known ones of another type. A request that
@@ -10,30 +10,19 @@ breaks them is bad data; the others beside it are not touched. What is skipped i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from collector_receiver.compiled import compiled, inlined
+from collector_receiver.scan_layout import Bytes, Names
 
-Bytes = npt.NDArray[np.uint8]
 # Places are unsigned throughout: mixed with signed numbers they would become floats. A field ends after its beginning, so place 0 stands for "damaged".
 Place = np.uint64
 _U: Final = np.uint64
 _0, _1, _2, _7, _8 = _U(0), _U(1), _U(2), _U(7), _U(8)
 MAX_START: Final = _U(2**63 - 1)
-
-# A usable span: texts by place and size in the data; `sent` counts its attributes, `attributes` and `links` what was kept of this span and all before it.
-SPAN: Final = np.dtype([
-    ("start", "u8"), ("end", "u8"), ("block", "u4"), ("kind", "i4"), ("code", "i4"), ("flags", "u4"), ("sent", "u4"), ("attributes", "u4"), ("links", "u4"),
-    ("trace_id", "u4"), ("span_id", "u4"), ("parent_id", "u4"), ("parent_id_size", "u4"), ("name", "u4"), ("name_size", "u4"),
-    ("trace_state", "u4"), ("trace_state_size", "u4"), ("message", "u4"), ("message_size", "u4"),
-])
-# A ResourceSpans: the request that it is of, resource attributes kept of it and all before it, spans refused by reason.
-BLOCK: Final = np.dtype([("request", "u4"), ("attributes", "u4"), ("trace_id", "u4"), ("span_id", "u4"), ("start_time", "u4")])
-PIECE: Final = np.dtype([("place", "u4"), ("size", "u4")])
-LINK: Final = np.dtype([("trace_id", "u4"), ("span_id", "u4")])
 
 # Fewest bytes, with tags and lengths, of a usable span (two ids and a start) and of a usable link (two ids).
 MIN_SPAN_BYTES: Final = 2 + 18 + 10 + 9
@@ -41,29 +30,16 @@ MIN_LINK_BYTES: Final = 2 + 18 + 10
 _SLOTS: Final = 1024
 
 
-class Names(NamedTuple):
-    """Names for a look-up in bytes. Name n is `text[ends[n]:ends[n + 1]]`; `first` of its hash and then `following` chain the numbers, -1 ends."""
-
-    first: npt.NDArray[np.int16]
-    following: npt.NDArray[np.int16]
-    ends: npt.NDArray[np.uint64]
-    text: Bytes
-
-    @classmethod
-    def of(cls, names: Iterable[str]) -> Names:
-        """Make a table."""
-        encoded = sorted({name.encode() for name in names} - {b""})
-        ends = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
-        text = np.frombuffer(b"".join(encoded) or b"\0", np.uint8)
-        first, following = np.full(_SLOTS, -1, np.int16), np.full(len(encoded) + 1, -1, np.int16)
-        for number in range(len(encoded)):
-            slot = int(_hash(text, ends[number], ends[number + 1]))
-            following[number], first[slot] = first[slot], number
-        return cls(first, following, ends, text)
-
-    def most_in(self, size: int) -> int:
-        """The largest number of attributes with one of the names that fit into `size` bytes, with tags and lengths."""
-        return size // (4 + int(np.diff(self.ends).min(initial=1024)))
+def table(names: Iterable[str]) -> Names:
+    """Names to look for."""
+    encoded = sorted({name.encode() for name in names} - {b""})
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
+    text = np.frombuffer(b"".join(encoded) or b"\0", np.uint8)
+    first, following = np.full(_SLOTS, -1, np.int16), np.full(len(encoded) + 1, -1, np.int16)
+    for number in range(len(encoded)):
+        slot = int(_hash(text, ends[number], ends[number + 1]))
+        following[number], first[slot] = first[slot], number
+    return Names(first, following, ends, text)
 
 
 @compiled
@@ -413,16 +389,3 @@ def scan(
         if good:
             block_count, span_count = b, s
     sizes[0], sizes[1] = block_count, span_count
-
-
-@compiled
-def gather(data: Bytes, places: npt.NDArray[np.uint32], sizes: npt.NDArray[np.uint32], ends: npt.NDArray[np.int32], out: Bytes) -> None:
-    """Copy the pieces one behind the other: piece n becomes `out[ends[n]:ends[n + 1]]`."""
-    at = _0
-    ends[0] = 0
-    for n in range(_U(len(places))):
-        place, size = _U(places[n]), _U(sizes[n])
-        for k in range(size):
-            out[at + k] = data[place + k]
-        at += size
-        ends[n + _1] = at

@@ -1,0 +1,37 @@
+"""What a scan of requests finds, and what it looks for, as arrays: shared by the compiled walk (`scan.py`) and what is made of it (`otlp.py`).
+
+Places and sizes are in bytes of the scanned data.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+
+# A usable span: texts by place and size in the data; `sent` counts its attributes, `attributes` and `links` what was kept of this span and all before it.
+SPAN: Final = np.dtype([
+    ("start", "u8"), ("end", "u8"), ("block", "u4"), ("kind", "i4"), ("code", "i4"), ("flags", "u4"), ("sent", "u4"), ("attributes", "u4"), ("links", "u4"),
+    ("trace_id", "u4"), ("span_id", "u4"), ("parent_id", "u4"), ("parent_id_size", "u4"), ("name", "u4"), ("name_size", "u4"),
+    ("trace_state", "u4"), ("trace_state_size", "u4"), ("message", "u4"), ("message_size", "u4"),
+])
+# A ResourceSpans: the request that it is of, resource attributes kept of it and all before it, spans refused by reason.
+BLOCK: Final = np.dtype([("request", "u4"), ("attributes", "u4"), ("trace_id", "u4"), ("span_id", "u4"), ("start_time", "u4")])
+PIECE: Final = np.dtype([("place", "u4"), ("size", "u4")])
+LINK: Final = np.dtype([("trace_id", "u4"), ("span_id", "u4")])
+
+
+class Names(NamedTuple):
+    """Names for a look-up in bytes. Name n is `text[ends[n]:ends[n + 1]]`; `first` of its hash and then `following` chain the numbers, -1 ends."""
+
+    first: npt.NDArray[np.int16]
+    following: npt.NDArray[np.int16]
+    ends: npt.NDArray[np.uint64]
+    text: Bytes
+
+    def most_in(self, size: int) -> int:
+        """The largest number of attributes with one of the names that fit into `size` bytes, with tags and lengths."""
+        return size // (4 + int(np.diff(self.ends).min(initial=1024)))
