@@ -32,8 +32,10 @@ class HttpSettings(Section):
 class DocsSettings(Section):
     """Folders that may be ingested."""
 
-    roots: tuple[Path, ...] = Field((), description="Allowed roots; those given to `nexus up --docs` are ingested at start and watched.")
-    watch: bool = Field(True, description="Watch the folders of `nexus up --docs`.")
+    roots: tuple[Path, ...] = Field(
+        (), description="Folders of documents (`nexus up --docs` sets them): the role `ingest` ingests them at start, and `POST /ingest` takes no path outside of them."
+    )
+    watch: bool = Field(True, description="Whether the role `ingest` follows changes in them.")
 
 
 class TracingSettings(Section):

@@ -126,11 +126,11 @@ def runtime_beside(settings: Settings) -> Iterator[Runtime]:
         yield runtime
 
 
-def run_up(settings: Settings, docs: Sequence[Path], on_ready: Callable[[Runtime], None]) -> None:
+def run_up(settings: Settings, on_ready: Callable[[Runtime], None]) -> None:
     """`nexus up`: every role on the data folder, until SIGINT or SIGTERM."""
     with data_folder(settings.data), database(settings) as url:
         migrate(url)
-        _serve(settings, url, known_roles(), on_ready, docs=tuple(docs), single_user=True)
+        _serve(settings, url, known_roles(), on_ready, single_user=True)
 
 
 def run_serve(settings: Settings, roles: Sequence[str], on_ready: Callable[[Runtime], None]) -> None:
@@ -145,9 +145,8 @@ def run_serve(settings: Settings, roles: Sequence[str], on_ready: Callable[[Runt
     _serve(settings, url, [name for name in known_roles() if name in roles], on_ready)
 
 
-def _serve(
-    settings: Settings, url: str, names: Sequence[str], on_ready: Callable[[Runtime], None], *, docs: tuple[Path, ...] = (), single_user: bool = False
-) -> None:
+def _serve(settings: Settings, url: str, names: Sequence[str], on_ready: Callable[[Runtime], None], *, single_user: bool = False) -> None:
+    docs = tuple(root.resolve() for root in settings.docs.roots) if "ingest" in names else ()
     pool, read_url = open_database(settings, url), settings.database.read_url
     replica = open_database(settings, read_url.get_secret_value(), pool) if read_url is not None and "api" in names else None
     runtime = Runtime(settings, pool, single_user=single_user, rolls_up="aggregate" in names, docs=docs, replica=replica)

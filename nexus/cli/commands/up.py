@@ -24,4 +24,4 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     configure_logs()
     roots = {"roots": tuple(path.resolve() for path in docs)} if docs else {}
     settings = settings_from(data, http={"address": http}, otlp={"grpc": otlp_grpc, "http": otlp_http}, docs=roots)
-    run_up(settings, [path.resolve() for path in docs or []], announce)
+    run_up(settings, announce)

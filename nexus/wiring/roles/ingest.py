@@ -1,4 +1,4 @@
-"""The ingest role: a pass over the folders of `nexus up --docs` and over the code roots at start, then watching them, and vectors in the background."""
+"""The ingest role: a pass over the document roots and over the code roots at start, then watching them, and vectors in the background."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class IngestRole:
 
     async def start(self) -> None:
         """Check the folders. ConfigError names each that cannot be read."""
-        problems = [f"--docs {folder}: no folder that can be read" for folder in self._runtime.docs if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK)]
+        problems = [f"NEXUS_DOCS__ROOTS (--docs) {folder}: no folder that can be read" for folder in self._runtime.docs if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK)]
         if problems:
             raise ConfigError(problems)
 
@@ -87,7 +87,7 @@ class IngestRole:
             self._settle()
 
     def _apply(self, path: Path) -> None:
-        """Documents are read below `--docs` only, code below the code roots; a folder may be both."""
+        """Documents are read below the document roots only, code below the code roots; a folder may be both."""
         if not any(_below(path, folder) for folder in self._runtime.docs):
             self._code([path])
             return

@@ -1,0 +1,49 @@
+"""`nexus serve --role ingest`: the role keeps the index like the folders."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+from nexus_up import NEXUS
+
+from nexus.model.document import Classification
+from nexus.store.documents import list_documents
+
+PATIENCE_S = 120.0
+
+
+def until(found: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not found():
+        if time.monotonic() > deadline:
+            pytest.fail("it did not come")
+        time.sleep(0.1)
+
+
+def test_the_role_reads_its_roots_and_follows_them(tmp_path, database, database_url):
+    root = tmp_path / "docs"
+    root.mkdir()
+    (root / "old.md").write_text("# Old\n\nText.\n", encoding="utf-8")
+
+    def titles() -> set[str]:
+        with database.connection() as connection:
+            return {row.title for row in list_documents(connection, "default", Classification.INTERNAL)}
+
+    environment = {"NEXUS_DATABASE__URL": database_url, "NEXUS_DOCS__ROOTS": f'["{root}"]', "NEXUS_KNOWLEDGE__EMBEDDER": "none"}
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen([str(NEXUS), "serve", "--role", "ingest", "--data", str(tmp_path / "data")], env=os.environ | environment, stdout=log, stderr=log)
+    try:
+        until(lambda: titles() == {"Old"})
+        (root / "new.md").write_text("# New\n\nText.\n", encoding="utf-8")
+        until(lambda: titles() == {"Old", "New"})
+        (root / "old.md").unlink()
+        until(lambda: titles() == {"New"})
+        process.terminate()
+        assert process.wait(PATIENCE_S) == 0
+    finally:
+        process.kill()
+        process.wait()
