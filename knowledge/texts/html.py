@@ -110,7 +110,8 @@ class _Text(HTMLParser):
 
 
 def _read(data: bytes) -> Extracted:
-    source = decoded(data)
+    read = decoded(data)
+    source = read.text
     if any(len(_BLOCK.findall(line)) > _CROWDED for line in source.split("\n")):
         source = _BLOCK.sub(lambda match: f"\n{match[0]}", source)
     source = _listings_apart(source)
@@ -126,7 +127,7 @@ def _read(data: bytes) -> Extracted:
         line = re.sub(r"^\s*(\x01+)- ", lambda match: "  " * (len(match[1]) - 1) + "- ", line)
         out.append(re.sub(r"```\w*\0|\0```|\x01", "", line).rstrip())
     text = _balanced(out)
-    return Extracted("\n".join(text), " ".join(parser.title.split()))
+    return Extracted("\n".join(text), " ".join(parser.title.split()), read.problems)
 
 
 def _listings_apart(source: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from knowledge.sections import Syntax
-from knowledge.texts._shape import Extracted, TextReader, decoded
+from knowledge.texts._shape import TextReader, decoded
 from nexus.model.document import Tier
 
-READER = TextReader(frozenset({".md", ".markdown", ".mdx"}), Syntax.MARKDOWN, Tier.AUTHORED, lambda data: Extracted(decoded(data)))
+READER = TextReader(frozenset({".md", ".markdown", ".mdx"}), Syntax.MARKDOWN, Tier.AUTHORED, decoded)

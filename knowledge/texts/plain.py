@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from knowledge.sections import Syntax
-from knowledge.texts._shape import Extracted, TextReader, decoded
+from knowledge.texts._shape import TextReader, decoded
 from nexus.model.document import Tier
 
 READER = TextReader(
@@ -11,5 +11,5 @@ READER = TextReader(
         ".txt", ".text", ".mmd", ".mermaid", ".puml", ".plantuml", ".iuml", ".pu", ".dsl", ".json", ".yaml", ".yml", ".proto", ".dot", ".gv",
         ".drawio", ".dio", ".excalidraw", ".wsd", ".tpl", ".env", ".properties", ".tf", ".hcl", ".toml", ".graphql", ".avsc", ".xml",
     }),
-    Syntax.NONE, Tier.AUTHORED, lambda data: Extracted(decoded(data)),
+    Syntax.NONE, Tier.AUTHORED, decoded,
 )

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from nexus.cli.exits import FAILED
+from knowledge.texts._shape import decoded
 from nexus.cli.options import Data, Json, settings_from
 from nexus.errors import BadQuestion
 from nexus.model.document import Classification
@@ -56,7 +57,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
         requests = [IngestRequest(file, tenant, namespace, tuple(glob or ()), level, force=force) for file in files]
         totals = [service.ingest_all(requests, progress)] if requests else []
         if "-" in paths:
-            text = sys.stdin.buffer.read().decode("utf-8")
+            text = decoded(sys.stdin.buffer.read()).text
             totals.append(service.ingest_text(text, name, IngestRequest(Path(), tenant, namespace, (), level, force=force)))
     total: dict[str, Any] = {key: sum(result.get(key, 0) for result in totals) for key in COUNTS}
     # These are states of the whole after the last call, not increments.
