@@ -38,12 +38,15 @@ check-kafka: $(STAMP) ## Every case and random run through a Kafka-compatible br
 	KAFKA_MATRIX=full $(BIN)/pytest tests/integration/test_kafka_log.py tests/e2e/test_kafka_group.py
 
 ##@ Measure (figures and ratios; nothing is asserted)
-.PHONY: bench-receive bench-aggregate bench-history bench-tempo bench-designed bench-diff bench-search bench-pages
+.PHONY: bench-receive bench-aggregate bench-kafka bench-history bench-tempo bench-designed bench-diff bench-search bench-pages
 bench-receive: $(STAMP) ## Acknowledged durable spans a second, CPU, latency, memory
 	$(BIN)/python bench/receive.py
 
 bench-aggregate: $(STAMP) ## Spans a second through the whole path, at 1x, 3x and 10x
 	$(BIN)/python bench/aggregate.py
+
+bench-kafka: $(STAMP) ## CPU of each step through Kafka, and what linked traces add
+	$(BIN)/python bench/kafka.py
 
 bench-history: $(STAMP) ## Reading edges out of a long history
 	$(BIN)/python bench/history.py

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import polars as pl
 import structlog
@@ -40,12 +41,11 @@ def again(reader: SpanLogPartition, database: Database, exchange: Exchange, kept
         marks = observed.marks(connection, exchange.number)
     start = mark_before(marks, needed)
     log.info("working_spans_made_again", shard=exchange.number, start=start, end=kept.position, needed_since=needed)
-    at = start
-    for spans, after in reader.again(start, kept.position, max_spans):
-        with database.connection() as connection:
-            spans = _in_time(connection, spans, _time_of(marks, at))  # noqa: PLW2901  # those that count
-        yield Found(spans, [])
-        at = after
+    for begin, end, arrived in stretches(marks, start, kept.position):
+        for spans, _ in reader.again(begin, end, max_spans):
+            with database.connection() as connection:
+                found = _in_time(connection, spans, arrived)
+            yield Found(found, [])
     last = 0
     while True:
         with database.connection() as connection:
@@ -68,10 +68,16 @@ def marked(marks: Marks, needed: datetime | None, now: datetime, position: dict[
     return [*marks[max(0, earlier - 1) :], (now.timestamp(), position)]
 
 
-def _time_of(marks: Marks, position: dict[str, int]) -> datetime:
-    """About when the log stood there."""
-    earlier = [at for at, stood in marks if all(position.get(name, 0) >= value for name, value in stood.items())]
-    return datetime.fromtimestamp(earlier[-1], UTC) if earlier else datetime.fromtimestamp(0, UTC)
+def stretches(marks: Marks, start: dict[str, int], end: dict[str, int]) -> list[tuple[dict[str, int], dict[str, int], datetime]]:
+    """From `start` to `end` from mark to mark, each stretch with about the time when it began to come in."""
+    times = {_ordered(position): at for at, position in marks}
+    edges = [start, *(position for _, position in marks if _ordered(start) < _ordered(position) < _ordered(end)), end]
+    return [(one, other, datetime.fromtimestamp(times.get(_ordered(one), 0), UTC)) for one, other in pairwise(edges)]
+
+
+def _ordered(position: dict[str, int]) -> int:
+    """A shard has one partition, so that its positions are a number."""
+    return sum(position.values())
 
 
 def _in_time(connection: Connection, spans: pl.DataFrame, arrived: datetime) -> pl.DataFrame:
