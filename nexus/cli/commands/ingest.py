@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from nexus.cli.exits import FAILED
 from knowledge.texts._shape import decoded
+from nexus.cli.exits import FAILED
 from nexus.cli.options import Data, Json, settings_from
 from nexus.errors import BadQuestion
 from nexus.model.document import Classification
