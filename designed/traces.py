@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from designed.entities import TRACES, entity_rid
 from nexus.model.entity import Entity, EntityState
 from nexus.model.service import ADDRESS_CLASS, ANONYMOUS, UNNAMED, NodeKind
 
+# A host in front of others answers for none of them.
+_FRONT = re.compile(r"gateway|ingress|proxy|envoy|nginx|haproxy|traefik|balancer|router|sidecar|mesh|(?:^|[.-])(?:lb|elb|alb)(?:[.-]|$)", re.IGNORECASE)
+_ADDRESS = re.compile(r"[\d.:]+|[0-9a-f:]+|localhost|.*\[.*|.*[/\\].*", re.IGNORECASE)
 
-def from_traces(nodes: Iterable[tuple[str, NodeKind, str]]) -> list[Entity]:
-    """Entities of (name, kind, environment). A database is also known by its host, a topic by its destination, a service without its namespace."""
+
+def from_traces(nodes: Iterable[tuple[str, NodeKind, str]], aliases: Iterable[tuple[str, NodeKind, str]] = ()) -> list[Entity]:
+    """Entities of (name, kind, environment), with what callers call them besides: (name, kind, host or RPC service).
+
+    A database is also known by its host, a topic by its destination, a service without its namespace. A host or RPC service that several
+    things answer to is nobody's name.
+    """
     found: dict[tuple[str, NodeKind], set[str]] = {}
     for name, kind, environment in nodes:
         found.setdefault((name, kind), set()).add(environment)
+    answering: dict[str, set[tuple[str, NodeKind]]] = {}
+    for name, kind, alias in aliases:
+        if not _FRONT.search(alias) and not _ADDRESS.fullmatch(alias):
+            answering.setdefault(alias, set()).add((name, kind))
+    called: dict[tuple[str, NodeKind], set[str]] = {}
+    for alias, things in answering.items():
+        if len(things) == 1 and not any((alias, kind) in found for kind in NodeKind):
+            called.setdefault(next(iter(things)), set()).add(alias)
     made = []
     for (name, kind), environments in sorted(found.items()):
         if not name or any(mark in name for mark in (UNNAMED, ADDRESS_CLASS, ANONYMOUS)):
             continue
+        spelled = tuple(dict.fromkeys((*_aliases(name, kind), *sorted(called.get((name, kind), ())))))
         made.append(
-            Entity(entity_rid(name, kind), name, kind.value, _aliases(name, kind), environments=tuple(sorted(environments - {""})), state=EntityState.PROPOSED, evidence=(TRACES,))
+            Entity(entity_rid(name, kind), name, kind.value, spelled, environments=tuple(sorted(environments - {""})), state=EntityState.PROPOSED, evidence=(TRACES,))
         )
     return made
 

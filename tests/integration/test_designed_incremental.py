@@ -32,6 +32,8 @@ def body(kind: str, rng: random.Random) -> str:
             f"| Service | Depends on |\n|---|---|\n| {a} | {b}, {c} cache |\n",
             f"`{a}-worker` consumes `{b}.moved`. The worker calls the {c} service. `{a.upper()}_URL` is a variable.\n",
             f"The collector of the {a} service is the {b} collector. The {c} gateway routes to the {a} service.\n",
+            f"{a.upper()} Core calls the {b} service, and {b.upper()} Core calls the {c} service.\n",
+            f"Then the worker calls the {c} service.\n",
             "# Nothing\n\nNo name stands here.\n",
         ])
     if kind == "puml":
@@ -80,14 +82,15 @@ def stored(database: Database, tenant: str) -> tuple[list, list, list]:
 def test_any_sequence_of_changes_ends_where_a_fresh_read_does(database: Database, clock, seed: int) -> None:
     rng = random.Random(seed)
     folder = Folder()
+    folder.texts_by_path = {path: body(kind, rng) for path, kind in KINDS.items() if rng.random() < 0.7}
     control = Refresh(database, folder, READERS, clock, lambda _tenant: (), workers=1)
     for step in range(9):
         for _ in range(rng.randrange(1, 4)):
-            path = rng.choice(sorted(KINDS))
+            path = rng.choice([*sorted(KINDS), "entities.yaml", "entities.yaml", "compose.yml"])
             action = rng.random()
-            if action < 0.2:
+            if action < 0.12:
                 folder.texts_by_path.pop(path, None)
-            elif action < 0.35 and path.endswith(".md") and path in folder.texts_by_path:
+            elif action < 0.25 and path.endswith(".md") and path in folder.texts_by_path:
                 moved = folder.texts_by_path.pop(path)
                 folder.texts_by_path[rng.choice(["a.md", "b.md", "c.md", "x/d.md"])] = moved
             else:
