@@ -92,8 +92,11 @@ def _service_rows(services: Facts) -> Rows:
     reached = sum((pl.col(name) for name in EXITS[:2]), pl.lit(0, pl.Int64))
     hour = pl.lit(SEPARATOR) + (pl.col("start") // HOUR_NS).cast(pl.String)
     parts = [counters]
+    # Exits to infrastructure, by what became of them: shares leave them out.
+    became = pl.coalesce(pl.when(pl.col(name) > 0).then(pl.lit(name)) for name in EXITS)
     for kind, item, m in (
-        ("exit", pl.col("protocol"), reached * times), ("version", pl.col("version"), None), ("instance", pl.col("instance") + hour, None), ("p", pl.col("p").cast(pl.String), None),
+        ("exit", pl.col("protocol"), reached * times), ("infrastructure", pl.when("infrastructure").then(became), None), ("version", pl.col("version"), None),
+        ("instance", pl.col("instance") + hour, None), ("p", pl.col("p").cast(pl.String), None),
     ):
         lines = cells.select(*row, item=item, n=times, m=m if m is not None else pl.lit(0, pl.Int64)).filter(pl.col("item").is_not_null())
         parts.append(lines.group_by(*row, "item").agg(pl.col("n", "m").sum()).with_columns(kind=pl.lit(kind)))

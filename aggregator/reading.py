@@ -77,7 +77,7 @@ class ObservedStore:
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment))
             parts = read(connection, tenant, known, spans)
-            delivered = observed.deliveries(connection, tenant)
+            delivered = observed.deliveries(connection, tenant, window)
         bags = add_bags(parts.bags.with_columns(start=pl.lit(0, pl.Int64)))
         return service_view(known, bags, delivered)
 

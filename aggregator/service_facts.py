@@ -26,12 +26,13 @@ _OWN: Final = ("tenant", "label", "env", "service_version", "instance", "p")
 
 @dataclass(frozen=True, slots=True)
 class Exits:
-    """What became of exits: `paired`, `by_attribute`, `unpaired` and `nested` rows, and `protocols` (`row`, `protocol`)."""
+    """What became of exits: `paired`, `by_attribute`, `unpaired` and `nested` rows, those to `infrastructure`, and `protocols` (`row`, `protocol`)."""
 
     paired: npt.NDArray[Any]
     by_attribute: npt.NDArray[Any]
     unpaired: npt.NDArray[Any]
     nested: npt.NDArray[Any]
+    infrastructure: npt.NDArray[Any]
     protocols: pl.DataFrame
 
 
@@ -46,7 +47,8 @@ def exits(spans: Steps, table: Clients, lonely: pl.DataFrame, found: pl.DataFram
         np.concatenate([reached.to_numpy(), heads.filter("paired")["row"].to_numpy()]),
         np.concatenate([lonely.filter("known")["row"].to_numpy(), heads.filter(sent & pl.col("named"))["row"].to_numpy()]),
         np.concatenate([lonely.filter(~pl.col("known"))["row"].to_numpy(), heads.filter(sent & ~pl.col("named"))["row"].to_numpy()]),
-        clients.filter(~pl.col("counted"))["row"].to_numpy(), _protocols(spans, table, found, published),
+        clients.filter(~pl.col("counted"))["row"].to_numpy(),
+        clients.filter(table.said["infrastructure"].gather(clients["said"]))["row"].to_numpy(), _protocols(spans, table, found, published),
     )
 
 
@@ -68,9 +70,9 @@ def _protocols(spans: Steps, table: Clients, found: pl.DataFrame, published: pl.
 
 
 def service_facts(spans: Steps, roots: pl.DataFrame, consumed: Consumed, out: Exits) -> Facts:
-    """One fact a span. Classes: `tenant`, `label`, `env`, the counters, `protocol` of an exit (null else), `version`, `instance`, `p`; single: `fact`, `tk`, `at_ns`.
+    """One fact a span; `roots`: root servers with `caller`.
 
-    `roots`: root servers with `caller`.
+    Classes: `tenant`, `label`, `env`, the counters, `protocol` of an exit (null else), `infrastructure` (bool, of exits), `version`, `instance`, `p`; single: `fact`, `tk`, `at_ns`.
     """
     kind, content, has_parent, seen = spans.array("kind"), spans.array("content"), spans.array("has_parent"), spans.array("seen")
     server = kind == Kind.SERVER
@@ -99,16 +101,18 @@ def service_facts(spans: Steps, roots: pl.DataFrame, consumed: Consumed, out: Ex
     flags = np.zeros(size, dtype=np.uint64)
     for place, name in enumerate(sorted(name for name in counts if counts[name].dtype == bool)):
         flags |= counts[name].astype(np.uint64) << np.uint64(place)
-    numbers = [pl.Series(who[content]), pl.Series(flags), pl.Series(code), *(pl.Series(counts[name]) for name in sorted(counts) if counts[name].dtype != bool)]
+    infrastructure = np.zeros(size, dtype=bool)
+    infrastructure[out.infrastructure] = True
+    numbers = [pl.Series(who[content]), pl.Series(flags), pl.Series(infrastructure), pl.Series(code), *(pl.Series(counts[name]) for name in sorted(counts) if counts[name].dtype != bool)]
     fact, first = encoded(mixed(numbers))
     own = spans.contents.select(pl.col(*_OWN).gather(first_of[who[content[first]]])).rename({"service_version": "version"})
     names = out.protocols["protocol"].fill_null("unknown").gather(protocols)
     classes = own.with_columns(
         *[pl.Series(name, counts[name][first].astype(np.int64)) for name in counts], spans=pl.lit(1, pl.Int64), spans_sampling_known=pl.col("p").is_not_null().cast(pl.Int64),
-        protocol=gathered(names, code[first].astype(np.int64) - 1),
+        protocol=gathered(names, code[first].astype(np.int64) - 1), infrastructure=pl.Series(infrastructure[first]),
     )
     single = spans.rows.select("tk", at_ns="start_ns", fact=pl.Series(fact))
-    return Facts(classes.select("tenant", "label", "env", *COUNTERS, "protocol", "version", "instance", "p"), single)
+    return Facts(classes.select("tenant", "label", "env", *COUNTERS, "protocol", "infrastructure", "version", "instance", "p"), single)
 
 
 __all__ = ["COUNTERS", "EXITS", "Exits", "exits", "service_facts"]

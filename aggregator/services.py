@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from aggregator.service_facts import COUNTERS
+from aggregator.service_facts import COUNTERS, EXITS
 from nexus.model.service import UNNAMED
 from nexus.store.observed_read import EdgeRow
 
@@ -30,16 +30,28 @@ def service_view(known: list[EdgeRow], bags: pl.DataFrame, delivered: dict[tuple
             "name": edge.source, "environment": edge.source_env, **counters, **arrived, "exit_spans": {name: n for name, (n, _) in exits.items()},
             "protocols": {name: {"exits": n, "resolved": m, "share": m / n if n else 0.0} for name, (n, m) in exits.items()},
             "instances": sorted({item.rsplit("\x1f", 1)[0] for item in bag.get("instance", {})} | set(bag.get("instance_name", {}))), "versions": sorted(bag.get("version", {})),
+            "shares": shares(counters | arrived, {name: n for name, (n, _) in bag.get("infrastructure", {}).items()}),
             "sampling": {"known": counters["spans_sampling_known"] / spans if spans else 0.0, "smallest_probability": min((float(p) for p in bag.get("p", {})), default=None)},
         }
         views.append(view | {"findings": sentences(view)})
     return views
 
 
+def shares(counts: dict[str, int], infrastructure: dict[str, int]) -> dict[str, float | None]:
+    """Parts of 1, null where there is nothing to share: of exits (those to infrastructure apart), of spans where work enters, and of all spans."""
+    exits = {name: counts[name] - infrastructure.get(name, 0) for name in EXITS}
+    out, entries, spans = sum(exits.values()), counts["entry_spans"], counts["spans"]
+    parts = {
+        "paired": (exits["exits_paired"], out), "resolved": (exits["exits_paired"] + exits["exits_by_attribute"], out), "unpaired": (exits["unpaired_clients"], out),
+        "orphaned": (counts["orphan_servers"] + counts["orphan_consumers"], entries), "late": (counts["late"], spans), "duplicate": (counts["duplicates"], spans),
+        "clock_suspect": (counts["clock_suspect"], spans),
+    }
+    return {name: part / whole if whole else None for name, (part, whole) in parts.items()}
+
+
 def sentences(view: dict[str, Any]) -> list[str]:
     """What a service's owner should fix, worst first."""
     name, spans = view["name"], max(view["spans"], 1)
-    exits = max(sum(view["exit_spans"].values()), 1)
     out: list[tuple[float, str]] = []
 
     def notice(share: float, sentence: str) -> None:
@@ -48,12 +60,14 @@ def sentences(view: dict[str, Any]) -> list[str]:
 
     if name == UNNAMED:
         out.append((2.0, f"{view['spans']} spans name no service: set service.name (OTEL_SERVICE_NAME) on their senders"))
-    notice(view["unpaired_clients"] / exits, f"`{name}` sends {view['unpaired_clients']} CLIENT or PRODUCER spans without a far end or an address of one (server.address, peer.service)")
+    notice(view["shares"]["unpaired"] or 0.0, f"`{name}` sends {view['unpaired_clients']} CLIENT or PRODUCER spans without a far end or an address of one (server.address, peer.service)")
     notice(view["orphan_servers"] / max(view["entry_spans"], 1), f"{view['orphan_servers']} SERVER spans of `{name}` name a parent that never came: callers sample otherwise, or drop spans")
     notice(view["orphan_consumers"] / max(view["entry_spans"], 1), f"{view['orphan_consumers']} CONSUMER spans of `{name}` point to producers that never came")
     notice(view["bad_parents"] / spans, f"`{name}` sends {view['bad_parents']} spans with an unusable parent id (wrong length, the span itself, or a cycle)")
     notice(view["conflicting_duplicates"] / spans, f"`{name}` sends {view['conflicting_duplicates']} spans again with other content: span ids are reused, or spans exported before they end")
     notice(view["clock_suspect"] / spans, f"{view['clock_suspect']} spans of `{name}` end before they start, or have no end: check its clock")
+    if view["unresolved_links"] and not view["orphan_consumers"]:
+        notice(view["unresolved_links"] / spans, f"`{name}` links to {view['unresolved_links']} messages whose senders never came: instrument them, or keep the spans of both ends")
     notice(view["beyond_horizon"] / spans, f"{view['beyond_horizon']} spans of `{name}` lie further from their parent than the pairing horizon")
     notice(view["late"] / spans, f"{view['late']} spans of `{name}` came after their window had settled")
     notice(view["rejected"] / spans, f"{view['rejected']} spans of `{name}` were refused for their ids or start time")

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from nexus.model.window import TimeRange
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
@@ -206,9 +207,9 @@ def count_deliveries(connection: Connection, counts: pl.DataFrame) -> None:
     connection.execute(_SQL["count_deliveries"], {key: counts[name].to_list() for key, name in names.items()})
 
 
-def deliveries(connection: Connection, tenant: str) -> dict[tuple[str, str], dict[str, int]]:
-    """Counters of deliveries by service and environment."""
-    rows = connection.execute(_SQL["deliveries"], {"tenant": tenant}).fetchall()
+def deliveries(connection: Connection, tenant: str, window: TimeRange) -> dict[tuple[str, str], dict[str, int]]:
+    """Counters of deliveries that arrived in a range, by service and environment."""
+    rows = connection.execute(_SQL["deliveries"], {"tenant": tenant, "from": window.start, "to": window.end}).fetchall()
     return {(service, environment): {"late": late, "duplicates": duplicates, "rejected": rejected} for service, environment, late, duplicates, rejected in rows}
 
 

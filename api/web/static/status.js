@@ -27,12 +27,11 @@ function sources(rows) {
 
 function quality(services) {
   if (!services.length) return h("section", {class: "card"}, h("h2", {}, t("quality")), h("p", {}, t("services_empty")));
-  const share = (part, whole) => (whole ? percent(part, whole) : "–");
   return h("section", {class: "card"}, h("h2", {}, t("quality")), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("services")), ["spans", "paired", "orphans", "unpaired"].map((key) => h("th", {scope: "col", class: "number"}, t(key))), h("th", {scope: "col"}, t("versions")), h("th", {scope: "col"}, t("what_to_fix")))),
     h("tbody", {}, services.map((service) => {
-      const exits = (service.exits_paired) + (service.exits_by_attribute) + (service.unpaired_clients);
-      return h("tr", {}, h("th", {scope: "row"}, service.name, service.environment && h("span", {class: "muted"}, ` ${service.environment}`)), h("td", {class: "number"}, number(service.spans)), h("td", {class: "number"}, share(service.exits_paired, exits)),
-        h("td", {class: "number"}, share((service.orphan_servers) + (service.orphan_consumers), service.entry_spans)), h("td", {class: "number"}, share(service.unpaired_clients, exits)),
+      const part = (value) => (value === null ? "–" : percent(value, 1));
+      return h("tr", {}, h("th", {scope: "row"}, service.name, service.environment && h("span", {class: "muted"}, ` ${service.environment}`)), h("td", {class: "number"}, number(service.spans)), h("td", {class: "number"}, part(service.shares.paired)),
+        h("td", {class: "number"}, part(service.shares.orphaned)), h("td", {class: "number"}, part(service.shares.unpaired)),
         h("td", {}, service.versions.join(", ")), h("td", {}, service.findings.map((sentence) => h("div", {}, sentence))));
     })))));
 }

@@ -120,7 +120,7 @@ SET late = observed_delivery.late + excluded.late, duplicates = observed_deliver
 -- name: deliveries
 SELECT service, environment, sum(late)::bigint AS late, sum(duplicates)::bigint AS duplicates, sum(rejected)::bigint AS rejected
 FROM observed_delivery
-WHERE tenant = %(tenant)s
+WHERE tenant = %(tenant)s AND (%(from)s::timestamptz IS NULL OR minute >= date_trunc('minute', %(from)s::timestamptz)) AND (%(to)s::timestamptz IS NULL OR minute < %(to)s)
 GROUP BY service, environment
 
 -- name: delivery_totals
