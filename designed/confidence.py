@@ -34,7 +34,7 @@ MEASURED: Final[dict[str, tuple[int, int]]] = {
     "list_ko.active": (4, 4),
     "list_ko.implicit": (6, 6),
     "list_ko.relative": (1, 1),
-    "mermaid.flowchart": (55, 55),
+    "mermaid.flowchart": (58, 58),
     "plantuml.c4": (14, 14),
     "prose_en.active": (6, 5),
     "prose_en.implicit": (6, 6),
