@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from knowledge.detectors._shape import Detector
 
-# Characters that are invisible and break a number in two.
-_INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
-# What folding changes: those, full-width characters, the wide space, digits of other scripts.
-_FOLDABLE = re.compile(r"[\u200b\u200c\u200d\u2060\ufeff\u00ad\uff01-\uff5e\u3000]|(?![0-9])\d")
+# Invisible: zero-width and bidirectional marks, joiners, fillers, variation selectors, tags. They break a number in two.
+_INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
+# Wide spaces and hyphens, full-width and mathematical forms, digits of other scripts: what stands for an ASCII character.
+_LOOKS = "\u00a0\u2000-\u200a\u2010-\u2015\u202f\u2212\u3000\ufe58\ufe63\uff01-\uff5e\U0001d400-\U0001d7ff"
+# A token that goes on in the next line, as programs and shells write it.
+_CONTINUED = re.compile(r"""\\\n[ \t]*|["'][ \t]*[+.&]?[ \t]*\\?\n[ \t]*[+.&]?[ \t]*["']|(?<=[0-9A-Za-z])=\n(?=[0-9A-Za-z])""")
+_FOLDABLE = re.compile(f"[{_INVISIBLE}{_LOOKS}]|(?![0-9])\\d")
+_UNSEEN = re.compile(f"[{_INVISIBLE}]")
+_HYPHENS = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63")
+# Base64 of something long enough to be a secret, also over several lines of one width.
+_ENCODED = re.compile(r"(?<![0-9A-Za-z+/_-])(?:[0-9A-Za-z+/_-]{60,76}\n[ \t]*)*[0-9A-Za-z+/_-]{20,}={0,2}(?![0-9A-Za-z+/_=-])")
+_MAX_ENCODED = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,32 +37,45 @@ SCANNER_FAILED = "scanner_failed"
 
 
 def folded(text: str) -> tuple[str, list[int] | None]:
-    """The text with full-width characters as ASCII and invisible ones left out, and for each character its offset in the original.
+    """The text as a reader without eyes takes it, and for each character its offset in the original.
 
-    The offsets are None where nothing changed, which is the common case.
+    Characters that stand for an ASCII one are that one, invisible ones and the breaks of continued tokens are left out. The offsets
+    are None where nothing changed, which is the common case.
     """
-    if text.isascii() or not _FOLDABLE.search(text):
+    breaks = {place for match in _CONTINUED.finditer(text) for place in range(*match.span())}
+    if not breaks and (text.isascii() or not _FOLDABLE.search(text)):
         return text, None
     out: list[str] = []
     offsets: list[int] = []
     for place, character in enumerate(text):
-        if character in _INVISIBLE:
+        if place in breaks or _UNSEEN.match(character):
             continue
-        if "\uff01" <= character <= "\uff5e":
-            out.append(chr(ord(character) - 0xFEE0))
-        elif character == "\u3000":
-            out.append(" ")
-        elif character.isdigit() and not "0" <= character <= "9":
-            out.append(str(unicodedata.digit(character)))
-        else:
-            out.append(character)
+        out.append(_plain(character))
         offsets.append(place)
     return "".join(out), offsets
 
 
+def _plain(character: str) -> str:
+    if character.isascii():
+        return character
+    if character in _HYPHENS:
+        return "-"
+    if character.isdecimal():
+        return str(unicodedata.digit(character))
+    form = unicodedata.normalize("NFKC", character)
+    return form if len(form) == 1 and form.isascii() else character
+
+
 def scan(text: str, detectors: Mapping[str, Detector] | Iterable[Detector]) -> list[Secret]:
-    """Every secret in the text, in order. A detector that fails gives one finding over the whole text: a failing scanner quarantines."""
-    kinds = detectors.values() if isinstance(detectors, Mapping) else detectors
+    """Every secret in the text, in order, also inside base64. A detector that fails gives one finding over the whole text: a failing scanner quarantines."""
+    kinds = tuple(detectors.values() if isinstance(detectors, Mapping) else detectors)
+    found = _found(text, kinds)
+    for start, end, inner in _decoded(text):
+        found.update(Secret(secret.kind, start, end) for secret in _found(inner, kinds))
+    return sorted(found, key=lambda secret: (secret.start, secret.end, secret.kind))
+
+
+def _found(text: str, kinds: Iterable[Detector]) -> set[Secret]:
     plain, offsets = folded(text)
     found: set[Secret] = set()
     for detector in kinds:
@@ -62,4 +84,16 @@ def scan(text: str, detectors: Mapping[str, Detector] | Iterable[Detector]) -> l
                 found.add(Secret(detector.kind, start, end) if offsets is None else Secret(detector.kind, offsets[start], offsets[end - 1] + 1))
         except Exception:  # noqa: BLE001  # default-deny: whatever went wrong, the text was not cleared
             found.add(Secret(SCANNER_FAILED, 0, len(text)))
-    return sorted(found, key=lambda secret: (secret.start, secret.end, secret.kind))
+    return found
+
+
+def _decoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, what it says) of each run of base64 that is text."""
+    for match in _ENCODED.finditer(text):
+        packed = re.sub(r"\s", "", match[0])[:_MAX_ENCODED].rstrip("=").replace("-", "+").replace("_", "/")
+        try:
+            inner = base64.b64decode(packed[: len(packed) - (len(packed) % 4 == 1)] + "=" * (-len(packed) % 4 % 3), validate=True).decode("utf-8")
+        except ValueError:
+            continue
+        if inner.replace("\n", "").replace("\r", "").replace("\t", "").isprintable():
+            yield match.start(), match.end(), inner

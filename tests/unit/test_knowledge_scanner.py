@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib.util
 from pathlib import Path
 
@@ -52,3 +53,19 @@ def test_a_failing_detector_quarantines_the_whole_text():
 @pytest.mark.parametrize("text", ["4111-1111-1111-1111", "주민번호는900101-1234568이다", "postgres://u:p@h/d"])
 def test_secrets_touching_hangul_or_alone_are_found(text):
     assert kinds(text)
+
+
+@pytest.mark.parametrize("wrap", [
+    lambda key: key[:9] + "\u202e" + key[9:],
+    lambda key: "".join(chr(0xFEE0 + ord(letter)) for letter in key),
+    lambda key: "a = '" + key[:9] + "' +\n    '" + key[9:] + "'",
+    lambda key: key[:9] + "\\\n" + key[9:],
+    lambda key: base64.b64encode(f"key id: {key}".encode()).decode(),
+])
+def test_a_hidden_secret_is_found_at_its_place(wrap):
+    text = "before " + wrap("AKIAQ2W3E4R5T6Y7U2I3") + " after"
+    (secret,) = scan(text, DETECTORS)
+    assert secret.kind == "aws_key"
+    assert text[: secret.start].startswith("before")
+    assert text[secret.end :].endswith(" after")
+    assert "AKIA" not in text[: secret.start] + text[secret.end :]
