@@ -48,8 +48,12 @@ class Rhythm:
         return longest
 
     def missing(self, world: World) -> int:
-        """Silent days still to come until a living edge would show such a silence in fewer than one year in a hundred, and has shown none as long; 0 = decided."""
-        silent = max(self.silent, self.pause + 1)
+        """Silent days still to come until a living edge would show such a silence in fewer than one year in a hundred, and has shown none as long; 0 = decided.
+
+        A rhythm of fewer days than an absence takes is not known: then the silence has to last as long as an absence.
+        """
+        known = self.days >= world.policy.covered_days_min
+        silent = max(self.silent, self.pause + 1, 0 if known else world.policy.covered_days_min)
         while silent < _YEARS and stats.silence_in_year(self.active, self.days, silent) > world.policy.ceased_year_max:
             silent += 1
         return silent - self.silent

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.context import Context, Manager, Reader, principal
 from api.problems import responses
+from diff.korean import finding_in, report_in
 from diff.reports._json import finding_json, run_json
 from diff.reports.json import as_json
 from nexus.errors import BadQuestion, Forbidden, NotFound
@@ -19,6 +21,7 @@ from nexus.ports.drift import DriftControl, DriftReader, DriftRecords, FindingFi
 
 ROUTER = APIRouter(tags=["drift"])
 
+Lang = Annotated[Literal["en", "ko"], Query(description="Language of `summary` and `what_would_change_this`.")]
 DEFAULT_LIMIT = 500
 MAX_LIMIT = 5_000
 NO_RUN: dict[str, Any] = {
@@ -77,6 +80,7 @@ def read_diff(
     run: Annotated[str, Query(description="A run by its id instead of the newest.")] = "",
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT,
     cursor: str = "",
+    lang: Lang = "en",
 ) -> dict[str, Any]:
     """The newest stored run that fits, cut to what this reader may see. Computes nothing and changes nothing."""
     wanted = _filter(
@@ -84,7 +88,7 @@ def read_diff(
         limit=limit, cursor=cursor, run=run,
     )
     report = context.services.get(DriftReader).report(wanted)
-    return as_json(report) if report is not None else dict(NO_RUN)
+    return as_json(report_in(report, lang)) if report is not None else dict(NO_RUN)
 
 
 @ROUTER.post("/diff/runs", status_code=201, responses=responses(404, 409))
@@ -106,12 +110,12 @@ def list_runs(context: Context, reader: Reader, environment: str | None = None, 
 
 
 @ROUTER.get("/diff/findings/{fingerprint}", responses=responses(404))
-def one(context: Context, reader: Reader, fingerprint: str) -> dict[str, Any]:
+def one(context: Context, reader: Reader, fingerprint: str, lang: Lang = "en") -> dict[str, Any]:
     """One finding with its history."""
     found = context.services.get(DriftRecords).finding(_filter(reader), fingerprint)
     if found is None:
         raise NotFound(f"no finding {fingerprint}")
-    return _history(found)
+    return _history(replace(found, finding=finding_in(found.finding, lang)))
 
 
 @ROUTER.post("/diff/findings/{fingerprint}/{action}", responses=responses(404, 409))

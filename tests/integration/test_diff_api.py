@@ -96,6 +96,20 @@ def test_a_run_by_post_and_the_report(client: TestClient) -> None:
     assert [r["state"] for r in ask(client, "reader", "GET", "/diff/runs").json()["runs"]] == ["done"]
 
 
+def test_sentences_come_in_korean_where_asked(client: TestClient) -> None:
+    ask(client, "ci", "POST", "/diff/runs")
+    english, korean = (ask(client, "reader", "GET", f"/diff?status=absent_strong{lang}").json()["findings"][0] for lang in ("", "&lang=ko"))
+    assert korean["summary"].startswith("문서에는 있지만 a는 c를 호출하지 않습니다 (확실): ")
+    assert {name: value for name, value in korean.items() if name not in ("summary", "what_would_change_this")} == {
+        name: value for name, value in english.items() if name not in ("summary", "what_would_change_this")
+    }
+    one = ask(client, "reader", "GET", f"/diff/findings/{english['fingerprint']}?lang=ko").json()
+    assert one["summary"] == korean["summary"]
+    assert ask(client, "reader", "GET", "/diff?lang=fr").status_code == 422
+    client.headers["Accept-Language"] = "ko"
+    assert ask(client, "reader", "GET", "/diff").json()["findings"][0]["summary"].isascii()
+
+
 def test_who_may_do_what(client: TestClient) -> None:
     assert ask(client, "reader", "POST", "/diff/runs", json={}).status_code == 403
     assert client.get("/diff").status_code == 401
@@ -204,6 +218,8 @@ def test_the_command_gates(cli, where: str) -> None:
     assert cli("--fail-on", "none", "--fail-on-undecided").exit_code == 0
     assert cli("--fail-on", "nonsense").exit_code == 2
     assert cli("--format", "nonsense").exit_code == 2
+    assert cli("--lang", "fr").exit_code == 2
+    assert "a는 c를 호출하지 않습니다" in cli("--format", "csv", "--lang", "ko").output
 
 
 def test_both_ways_show_the_same(cli) -> None:

@@ -22,7 +22,7 @@ from nexus.store.drift_run import list_runs
 from nexus.testing.fake_tempo import Answer, FakeTempo
 
 # Of true traffic, before anything is lost.
-DAYS = 24
+DAYS = 29
 TRUE = {edge: "confirmed" for edge in CALLS}
 
 
@@ -60,7 +60,7 @@ def test_a_renamed_service_is_asked_about(shop: Shop) -> None:
     shop.send(range(DAYS, DAYS + 5), calls=(*CALLS[:1], ("orders", "warehouse"), *CALLS[2:]))
     assert shop.judged(DAYS + 5) == TRUE | {("orders", "stock"): "ceased?", ("orders", "warehouse"): "emerging"}
     finding = next(f for f in shop.report().findings if f.target.name == "stock")
-    assert "warehouse appeared on 2026-01-25 with the same neighbours" in finding.summary
+    assert "warehouse appeared on 2026-01-30 with the same neighbours" in finding.summary
     assert finding.what_would_change_this == "say in entities.yaml whether warehouse is stock"
 
 

@@ -112,6 +112,13 @@ def test_a_rhythm_explains_so_many_silent_days(active: int, silent: int, decided
     assert [judge(silent - 1)[0], judge(silent)[0], judge(decided - 1)[1], judge(decided)[1]] == [False, True, False, True]
 
 
+def test_a_young_rhythm_is_not_known() -> None:
+    world = World(sim().evidence(160, KNOWN, history=160), Policy())
+    found = rhythm((1 << 10) - 1, (1 << 35) - 1, world)
+    assert found is not None
+    assert (found.ceased(world), found.missing(world)) == (True, 3)
+
+
 def test_an_edge_that_has_paused_as_long_before_is_not_called_dead() -> None:
     world = World(sim().evidence(160, KNOWN, history=160), Policy())
     campaign = ((1 << 10) - 1) | (((1 << 10) - 1) << 50)

@@ -30,6 +30,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the report to this file.", show_default=False)] = None,
     fail_on: Annotated[list[str] | None, typer.Option(help="Flag, finding kind or severity that makes exit code 1 (repeatable, or comma-separated; default any; none = never).",
         show_default=False)] = None,
+    lang: Annotated[str, typer.Option(help="Language of the findings' sentences: en or ko.")] = "en",
     fail_on_undecided: Annotated[bool, typer.Option("--fail-on-undecided", help="Exit code 3 where a finding is undecided and none fails.")] = False,
     baseline: Annotated[Path | None, typer.Option(help="File of findings that are known and do not fail.", show_default=False)] = None,
     write_baseline: Annotated[bool, typer.Option("--write-baseline", help="Make the baseline file from the present findings, where there is none yet.")] = False,
@@ -51,6 +52,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     from diff.baseline import write_baseline as baseline_text
     from diff.compare import kinds
     from diff.gate import annotated, judge, relative, threshold
+    from diff.korean import LANGUAGES, report_in
     from diff.suppressions import parse_suppressions
     from nexus.cli.drift_source import source
     from nexus.model.document import Classification
@@ -62,6 +64,8 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
         formats = load_plugins("diff.reports", "REPORT")
         if format_ not in formats:
             raise BadQuestion(f"--format {format_}: none of {', '.join(formats)}")
+        if lang not in LANGUAGES:
+            raise BadQuestion(f"--lang {lang}: none of {', '.join(LANGUAGES)}")
         limit_on = threshold([part for item in fail_on or [] for part in item.split(",") if part], kinds())
         known = parse_baseline(_read(baseline), str(baseline)) if baseline is not None and not write_baseline else None
         quiet = parse_suppressions(_read(suppressions), str(suppressions)) if suppressions is not None else []
@@ -94,7 +98,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
         text, gone = shrunk(_read(baseline), str(baseline), report.findings)
         baseline.write_text(text, encoding="utf-8")
         print(f"nexus: {len(gone)} fixed findings taken out of {baseline}", file=sys.stderr)
-    _print(formats[format_].render(_cut(report, limit)), output)
+    _print(formats[format_].render(_cut(report_in(report, lang), limit)), output)
     for note in verdict.notes:
         print(f"nexus: {note}", file=sys.stderr)
     if verdict.failing:
