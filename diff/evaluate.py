@@ -81,8 +81,7 @@ def scenarios() -> list[Scenario]:
         Scenario("about three calls a day", lambda n: _target(n, rate=1 / 300), 0.01),
         Scenario("about one call a day", lambda n: _target(n, rate=0.001), 0.01),
         Scenario("bursts on one random day in three", lambda n: _target(n, rate=0.05, active_share=1 / 3), 0.02),
-        # No limit: the first pause of each is unlike anything seen before it.
-        Scenario("campaigns, 10 days on and 25 off", lambda n: _target(n, rate=0.05, campaign=(10, 25))),
+        Scenario("campaigns, 10 days on and 25 off", lambda n: _target(n, rate=0.05, campaign=(10, 25)), 0.01),
         Scenario("weekly edge on a random day, to day 90", lambda n: _target(n, rate=0.02, active_share=1 / 7), 0.05, days=90, per_edge=True),
         Scenario("weekly job on Monday, declared", lambda n: _target(n, schedule=Cadence("every Monday", every=7, weekday=0)), 0.01, schedule="every Monday"),
         Scenario("monthly job, declared", lambda n: _target(n, schedule=Cadence("monthly", every=30, month_day=1)), 0.01, schedule="first of the month"),
