@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 NEXUS = Path(sys.executable).parent / "nexus"
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 120.0
 
 
 def free_port() -> int:
