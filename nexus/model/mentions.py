@@ -82,11 +82,20 @@ def is_weak(spelling: str) -> bool:
     return not (word.endswith(("service", "svc", "db", "api", "server", "gateway", "proxy")) and len(word) > 7)
 
 
+_ANY = "\0"
+
+
+def _longest(entry: tuple[tuple[str, ...], int, bool]) -> tuple[int, int]:
+    return -len(entry[0]), entry[1]
+
+
 class NameIndex:
     """Spellings as word sequences. `add` all, then `find`."""
 
     def __init__(self) -> None:
-        self._sequences: dict[str, list[tuple[tuple[str, ...], int, bool]]] = {}
+        # By the first word and then the second: `svc-1` and `svc-2` share the first with all of a team's names. The second is empty for
+        # names of one word, and `_ANY` where it is Hangul, which particles may follow.
+        self._sequences: dict[str, dict[str, list[tuple[tuple[str, ...], int, bool]]]] = {}
         self._hangul: dict[str, list[tuple[str, int, bool]]] = {}
 
     def add(self, spelling: str, value: int) -> None:
@@ -95,7 +104,8 @@ class NameIndex:
         if not parts or (len(parts) == 1 and len(parts[0]) < 2):
             return
         weak = is_weak(spelling)
-        self._sequences.setdefault(parts[0], []).append((parts, value, weak))
+        second = "" if len(parts) == 1 else _ANY if HANGUL.match(parts[1]) else parts[1]
+        self._sequences.setdefault(parts[0], {}).setdefault(second, []).append((parts, value, weak))
         if any(HANGUL.fullmatch(part) for part in parts):
             # Spaces inside Korean compounds are optional: 결제 서비스, 결제서비스.
             joined = "".join(parts)
@@ -103,8 +113,9 @@ class NameIndex:
 
     def close(self) -> None:
         """Longest first."""
-        for entries in self._sequences.values():
-            entries.sort(key=lambda entry: (-len(entry[0]), entry[1]))
+        for by_second in self._sequences.values():
+            for entries in by_second.values():
+                entries.sort(key=_longest)
         for joined in self._hangul.values():
             joined.sort(key=lambda entry: (-len(entry[0]), entry[1]))
 
@@ -133,7 +144,7 @@ class NameIndex:
         if not _open(text, parts, position):
             return None
         best: tuple[int, int, bool] | None = None
-        for sequence, value, weak in self._sequences.get(first.key, ()):
+        for sequence, value, weak in self._candidates(first.key, parts[position + 1].key if position + 1 < len(parts) else ""):
             last = position + len(sequence) - 1
             if last >= len(parts) or not all(parts[position + i].key == word for i, word in enumerate(sequence[:-1])) or not _joined(text, parts, position, last):
                 continue
@@ -159,6 +170,14 @@ class NameIndex:
         # A particle makes a noun of whatever it follows: payment에서.
         marked = not weak or headed or (full == end and HANGUL.match(text, end) is not None and not HANGUL.match(text[end - 1])) or (code is not None and code(first.start)) or _capital_inside(text, first.start) or _glossed(text, end)
         return Found(first.start, full, end, value, weak, marked)
+
+    def _candidates(self, first: str, second: str) -> list[tuple[tuple[str, ...], int, bool]]:
+        """Names that begin with a word, as far as the next word allows, longest first."""
+        by_second = self._sequences.get(first)
+        if by_second is None:
+            return []
+        long, loose = by_second.get(second, []) if second else [], by_second.get(_ANY, [])
+        return [*(sorted([*long, *loose], key=_longest) if long and loose else long or loose), *by_second.get("", [])]
 
     def _korean(self, text: str, first: Token) -> tuple[int, int, bool] | None:
         for joined, value, weak in self._hangul.get(first.key[:1], ()):
