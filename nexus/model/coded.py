@@ -107,8 +107,9 @@ def assembled(
     number: U64, tenant: U64, trace: tuple[U64, U64], span: U64, parent: pl.Series, start_ns: pl.Series, end_ns: pl.Series,
     frame: Callable[[npt.NDArray[np.uint32]], pl.DataFrame], links: tuple[npt.NDArray[np.uint32], pl.Series],
 ) -> Spans:
-    """Spans of their columns: a `number` of what each says, the `tenant_key` of each, ids as numbers. `frame` gives some of them as a frame of `SPAN_SCHEMA`;
-    `links`: rows that link, and their lists.
+    """Spans of their columns: a `number` of what each says, the `tenant_key` of each, ids as numbers.
+
+    `frame` gives some of them as a frame of `SPAN_SCHEMA`; `links`: rows that link, and their lists.
     """
     codes, first = _codes(number, tenant)
     found = frame(first)
