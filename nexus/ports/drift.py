@@ -91,6 +91,14 @@ class DriftRecords(Protocol):
         ...
 
 
+class DriftFigures(Protocol):
+    """The newest run as metrics of this process."""
+
+    def refresh(self) -> None:
+        """Bring the metrics up to date."""
+        ...
+
+
 class DriftControl(Protocol):
     """Computing and steering."""
 

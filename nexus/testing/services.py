@@ -13,7 +13,7 @@ from nexus.model.principal import Capability, Principal
 from nexus.ports.answers import Answerer, GraphReader
 from nexus.ports.code import CodeReader
 from nexus.ports.designed import DesignedReader
-from nexus.ports.drift import DriftReader
+from nexus.ports.drift import DriftFigures, DriftReader
 from nexus.ports.observed import ObservedReader
 from nexus.ports.search import Retriever
 from nexus.testing.answering import ports, service
@@ -32,6 +32,13 @@ PRINCIPALS = {
 }
 
 
+class NoFigures:
+    """No drift run to show."""
+
+    def refresh(self) -> None:
+        """Nothing to show."""
+
+
 class DoubleServices:
     """Services by port; `given` replaces some."""
 
@@ -39,7 +46,7 @@ class DoubleServices:
         found = ports()
         self._made: dict[type, Any] = {
             Retriever: found.retriever, ObservedReader: found.observed, DesignedReader: found.designed, DriftReader: found.drift,
-            Answerer: service(), GraphReader: GraphService(found), CodeReader: NoCode(), **(given or {}),
+            Answerer: service(), GraphReader: GraphService(found), CodeReader: NoCode(), DriftFigures: NoFigures(), **(given or {}),
         }
 
     @property

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from api.app import build_app
 from api.context import ApiContext
 from diff.doubles import SimulatedWorld
+from diff.gauges import StoredFigures
 from diff.reader import StoredDrift
 from diff.reading import Readers
 from diff.run import Config, DriftRunner
@@ -23,7 +24,7 @@ from nexus.errors import SourceUnavailable
 from nexus.model.claim import Modality
 from nexus.model.document import Classification
 from nexus.model.principal import Capability, Principal
-from nexus.ports.drift import DriftControl, DriftReader, DriftRecords, FindingFilter
+from nexus.ports.drift import DriftControl, DriftFigures, DriftReader, DriftRecords, FindingFilter
 
 PUBLIC, INTERNAL, RESTRICTED = Classification
 SECRET = "only in the merger plan"
@@ -55,7 +56,7 @@ class Services:
         self.drift = StoredDrift(database, clock, DriftRunner(database, Readers(self.world, self.world, self.world), clock, Config()))
 
     def get(self, port):
-        return {DriftReader: self.drift, DriftRecords: self.drift, DriftControl: self.drift}[port]
+        return {DriftReader: self.drift, DriftRecords: self.drift, DriftControl: self.drift, DriftFigures: StoredFigures(self.database, self.drift, "default", INTERNAL)}[port]
 
 
 @pytest.fixture
@@ -108,6 +109,15 @@ def test_sentences_come_in_korean_where_asked(client: TestClient) -> None:
     assert ask(client, "reader", "GET", "/diff?lang=fr").status_code == 422
     client.headers["Accept-Language"] = "ko"
     assert ask(client, "reader", "GET", "/diff").json()["findings"][0]["summary"].isascii()
+
+
+def test_metrics_show_the_newest_stored_run_whoever_made_it(client: TestClient) -> None:
+    ask(client, "ci", "POST", "/diff/runs")
+    totals = ask(client, "reader", "GET", "/diff").json()["totals"]
+    shown = ask(client, "reader", "GET", "/metrics").text
+    for status, flag in (("absent_strong", "doc_only"), ("robust", "observed_only"), ("ceased", "doc_only")):
+        assert f'nexus_drift_findings{{flag="{flag}",status="{status}"}} {totals["by_status"].get(status, 0):.1f}' in shown
+    assert 'nexus_drift_finding_states{state="new"} 4.0' in shown
 
 
 def test_who_may_do_what(client: TestClient) -> None:

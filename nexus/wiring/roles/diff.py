@@ -13,16 +13,12 @@ from uuid import uuid4
 import httpx
 import structlog
 
-from diff.gauges import show
 from diff.notify import deliver
-from diff.reader import StoredDrift
 from diff.run import DriftRunner
 from diff.schedule import Schedule
 from diff.watch import Marks, Watch
 from nexus.errors import DependencyError, InvariantBroken
-from nexus.model.document import Classification
 from nexus.ports.designed import DesignedReader
-from nexus.ports.drift import DriftReader
 from nexus.ports.observed import ObservedHistory
 from nexus.store.drift_job import give_up_lease, last_fired, put_fired, take_lease
 from nexus.store.drift_run import newest_standard_run, tenants
@@ -138,10 +134,6 @@ class DiffRole:
         runner.run(tenant, None, None, None, trigger=trigger)
         for environment in self._environments(tenant):
             runner.run(tenant, environment, None, None, trigger=trigger)
-        if tenant == "default":
-            reader = self._runtime.get(DriftReader)
-            assert isinstance(reader, StoredDrift)
-            show(self._runtime.database, reader, tenant, Classification(self._settings.webhook_clearance))
 
     def _environments(self, tenant: str) -> list[str]:
         """Where several environments send traces, each gets a report of its own."""
