@@ -252,7 +252,8 @@ def aliases(registry: Registry, name: str) -> frozenset[str]:
 
 def _edge(item: EdgeEvidence, registry: Registry, known: set[tuple[str, str]], seen: set[tuple[str, str]], changes: tuple[Change, ...]) -> Evidence:
     edge = item.edge
-    lines = describe(item, changes)
+    # The name of an operation comes from a span: where it speaks to a model, it carries nothing.
+    lines = [line for line in describe(item, changes) if not INSTRUCTION.search(line)]
     text = "\n".join(lines)
     ends = (edge.source.name, edge.target.name)
     source, target = aliases(registry, ends[0]), aliases(registry, ends[1])

@@ -142,8 +142,13 @@ def _fits(statement: str, quantity: Quantity, holding: Sequence[tuple[Window, Qu
     heading = set(terms(item.quote))
     if near and held < 1 and not near & heading:
         return False
-    rivals = [(w, k) for w in item.windows for k in w.numbers if not w.pair and not same(quantity, k) and _comparable(quantity, k)]
-    if any(_of_other(whole, own, _clause(w, k)) for w, k in rivals if k.unit == quantity.unit or not k.unit or not quantity.unit):
+    # A number that the statement has as well is no rival: it says both.
+    others = [q for q in quantities(statement) if q.start != quantity.start and q.unit == quantity.unit]
+    rivals = [
+        (w, k) for w in item.windows for k in w.numbers
+        if not w.pair and not same(quantity, k) and _comparable(quantity, k) and not any(same(q, k) for q in others)
+    ]
+    if any(_of_other(near if others else whole, own, _clause(w, k)) for w, k in rivals if k.unit == quantity.unit or not k.unit or not quantity.unit):
         return False
     return _complete(own, whole) or held >= max((_score(near, whole, quantity, w, k) for w, k in rivals), default=0.0)
 

@@ -32,6 +32,14 @@ _unit("bytes", 1_000_000_000, "gb")
 _unit("bytes", 1_024, "kib")
 _unit("bytes", 1_048_576, "mib")
 _unit("bytes", 1_073_741_824, "gib")
+_unit("weight", 0.001, "mg")
+_unit("weight", 1, "g", "gram", "grams", "그램")
+_unit("weight", 1_000, "kg", "kilogram", "kilograms", "킬로그램")
+_unit("weight", 1_000_000, "t", "ton", "tons", "톤")
+_unit("length", 1, "mm")
+_unit("length", 10, "cm")
+_unit("length", 1_000_000, "km")
+_unit("clock", 1, "시")
 _unit("percent", 1, "%", "percent", "per cent", "퍼센트", "프로")
 _unit("calls", 1, "call", "calls", "호출")
 _unit("times", 1, "time", "times", "회", "번", "차례")
@@ -141,9 +149,15 @@ def _read(match: re.Match[str], text: str) -> Quantity:
     if not unit and not money:
         unit, near = _counted_nearby(text, match.start(), match.end())
         shown_unit = near or shown_unit
+    if unit in {"times", ""} and _FAILED.match(text, match.end()):
+        unit = "errors"
     whole = decimals == 0 and "e" not in digits
     exact = 0.0 if whole and factor == scale == 1.0 else slack * scale * factor
     return Quantity(number * scale * factor, unit, number * scale, shown_unit or money, match.start(), match.end(), exact, _rate(text, match.start(), match.end()))
+
+
+# "그중 241번이 실패했다" counts failures.
+_FAILED = re.compile(r"(?:이|가|은|는)\s*(?:실패|오류|에러)")
 
 
 def _rate(text: str, start: int, end: int) -> str:

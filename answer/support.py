@@ -25,7 +25,7 @@ GENERIC = frozenset(
         "operations behind trigger triggers triggered cause causes caused reason because since until day days active path direct directly user users caller callers callee need needs needed require requires also order take takes taken place work works set sets setting configured "
         "limit limits limited allow allows allowed get gets put give gives given handle handles handled perform performs done go goes run runs within up per time times currently overall about approximately around roughly name named between through via drift confirmed status verdict publish publishes subscribe subscribes topic database queue send sends sent receive receives write writes read reads client server success handled deliver delivers further visible see new gone changed change went volume fails hit missing delayed behind slowest longest fastest shortest took made come comes half most times without while when still already even whether unless cannot during keep keeps consume consumes consuming made read written"
     ).split()
-) | frozenset("서비스 시스템 호출 사용 의존 문서 문서화 관측 경로 오류 오류율 지연 메시지 작업 원인 최초 마지막 활동 영향 근거 직접 간접 장애 값 경우 가능 필요 처리 수행 발생 확인 기준 다음 해당 통해 이유 대상 쪽 들어오 나가 발행 구독 전달 동기 비동기 부재 회 건 이내 이후 이전 정도 동안 이상 이하 대하 서비스 열람 변하 변함 새로 이후 관측되 관측됨 문서화되 장애 있 없".split())
+) | frozenset("것 것은 있 있고 서비스 시스템 호출 사용 의존 문서 문서화 관측 경로 오류 오류율 지연 메시지 작업 원인 최초 마지막 활동 영향 근거 직접 간접 장애 값 경우 가능 필요 처리 수행 발생 확인 기준 다음 해당 통해 이유 대상 쪽 들어오 나가 발행 구독 전달 동기 비동기 부재 회 건 이내 이후 이전 정도 동안 이상 이하 대하 서비스 열람 변하 변함 새로 이후 관측되 관측됨 문서화되 장애 있 없".split())
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|unless|except|excluding|nobody|nothing|neither|nor|without|cannot|can't|doesn't|don't|didn't|isn't|aren't|wasn't|won't|shouldn't|mustn't|fails? to|un(?:documented|observed|seen|used|limited|available|supported|encrypted|restricted))\b"
     r"|않|없|아니|못\s?(?:하|한|했|함)|안\s(?:한|하|된|되|됩)|불가|금지|미(?:사용|지원|관측)", re.IGNORECASE,
@@ -48,7 +48,7 @@ _OPPOSITES: tuple[tuple[str, str], ...] = tuple(
         r"\bsucce|\bfail", r"\bfirst\b|\blast\b", r"\bearl(?:y|ier|iest)\b|\blat(?:e|er|est)\b", r"\bprimary\b|\b(?:secondary|replica|standby)\b", r"\b(?:start|begin)|\b(?:stop|end)s?\b", r"\bopen(?!api|telemetry)|\bclos", r"\binternal\b|\bexternal\b", r"\bencrypt|\bplain ?text", r"\bhourly\b|\bdaily\b", r"\bdaily\b|\bweekly\b", r"\bweekly\b|\bmonthly\b", r"\bhourly\b|\bweekly\b", r"\bdaily\b|\bmonthly\b",
         r"\bpublish|\bsubscrib", r"\bproduc(?!t)|\bconsum", r"\bread[- ]only\b|\bwrit", r"\bfast|\bslow", r"\bpublic\b|\bprivate\b", r"\bonline\b|\boffline\b", r"\bcaller|\bcallee", r"\badd(?:s|ed|ing)?\b|\bremov", r"\bcreat|\bdelet", r"\bkeep|\bdelet", r"\bpush|\bpull", r"\bupstream|\bdownstream", r"\bold(?:er|est)?\b|\bnew(?:er|est)?\b", r"\bhigh(?:er|est)?\b|\blow(?:er|est)?\b", r"\blong(?:er|est)?\b|\bshort(?:er|est)?\b",
         r"\bbest[- ]effort\b|\bguaranteed\b", r"\bat least once\b|\bat most once\b", r"\bexactly once\b|\bat (?:least|most) once\b", r"\bsum\b|\baverage\b", r"\bsequential|\bparallel", r"\bstateless|\bstateful", r"\bprod(?:uction)?\b|\b(?:staging|development)\b", r"\bmust\b|\b(?:may|can|should)\b(?! not)", r"\bincluded\b|\bexcluded\b", r"\bgrant|\brevok", r"\bsame\b|\b(?:second|another|other|different|separate|next|previous)\b", r"\baccept|\b(?:refus|reject|declin)", r"\bnext\b|\bprevious\b", r"\bold\b|\bnew\b", r"\bsingle\b|\bmultiple\b", r"\bday\b|\bnight\b", r"\bmorning\b|\bevening\b", r"\bfree\b|\b(?:charged|paid|fee)\b", r"무료|유료", r"전까지|후부터", r"오전|오후",
-        r"증가|감소", r"늘|줄", r"이전|이후", r"이상|이하", r"초과|미만", r"최대|최소", r"최대|이상", r"(?<!비)동기|비동기", r"허용|금지", r"항상|절대", r"필수|선택", r"수동|자동", r"성공|실패", r"먼저|나중", r"시작|종료", r"내부|외부", r"발행|구독", r"생산|소비", r"추가|삭제", r"생성|삭제", r"매일|매주", r"매주|매월", r"매시간|매일", r"켜|끄", r"빠르|느리", r"공개|비공개", r"유지|삭제", r"포함|제외", r"요청|응답", r"있다|없다",
+        r"증가|감소", r"늘|줄", r"이전|이후", r"이상|이하", r"초과|미만", r"초과|이하", r"이상|미만", r"받는 사람|보내는 사람", r"수신자|발신자", r"\bread(?:s|ing)?\b|\bwrit(?:e|es|ing)\b", r"최대|최소", r"최대|이상", r"(?<!비)동기|비동기", r"허용|금지", r"항상|절대", r"필수|선택", r"수동|자동", r"성공|실패", r"먼저|나중", r"시작|종료", r"내부|외부", r"발행|구독", r"생산|소비", r"추가|삭제", r"생성|삭제", r"매일|매주", r"매주|매월", r"매시간|매일", r"켜|끄", r"빠르|느리", r"공개|비공개", r"유지|삭제", r"포함|제외", r"요청|응답", r"있다|없다",
     )
 )
 # Strengthening that the evidence must hold itself.
@@ -63,7 +63,7 @@ _CONTRAST = ("monday tuesday wednesday thursday friday saturday sunday", "januar
 _GROUPS = tuple(frozenset(line.split()) for line in _CONTRAST)
 
 
-_OPERATION = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+/[^\s,;)\]]*")
+_OPERATION = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+/[^\s,;)\]가-힣]*")
 _AT_MOST = re.compile(r"\b(?:no|not|cannot|can't|never|nor)\b(?:\s+\w+){0,3}?\s+more than\b|\bno (?:later|longer) than\b|\bup to\b|\bmaximum(?: of)?\b|\blimited to\b", re.IGNORECASE)
 _AT_LEAST = re.compile(r"\b(?:no|not)\b(?:\s+\w+){0,2}?\s+(?:less|fewer) than\b|\bminimum(?: of)?\b", re.IGNORECASE)
 _ERROR_FREE = re.compile(r"\b(?:without|no) (?:any )?(?:errors?|failures?)\b|(?:오류|에러|실패)(?:가|는)? ?없이?", re.IGNORECASE)
@@ -73,9 +73,18 @@ _LESS = re.compile(r"\b(?:less|fewer|lower|smaller) than\b|\bunder\b|\bbelow\b",
 _MORE = re.compile(r"\b(?:more|greater|higher|larger) than\b|\bover(?=\s+[\d$€])|\babove\b|\bexceed(?:s|ing)?\b", re.IGNORECASE)
 
 
+# Words that say the same of what systems and people do.
+_SAME = tuple((re.compile(words, re.IGNORECASE), one) for words, one in (
+    (r"(?:발송|전송)(?:된다|한다|된|한|하|되)?|보낸다|보낸|보냈|보내(?=[야고며지기])", "보내다 "), (r"(?<=[이가을를] )(?:낸다|내야|냅니다)|지불|납부", "부담"), (r"(?<=[을를] )(?:쓴다|쓰며|쓰고|씁니다)", "사용"),
+    (r"\b(?:stay|stays|remain|remains)\b", "kept"), (r"\bbefore\s+(?:they|it)\s+(?:is|are)\b", "then"),
+))
+
+
 def _canonical(text: str) -> str:
-    """One wording for bounds, so that "no more than" is no negation, and "below 3" is "less than 3"."""
+    """One wording for bounds, so that "no more than" is no negation, and "below 3" is "less than 3"; and for some words of one meaning."""
     bounded = _AT_LEAST.sub("at least", _AT_MOST.sub("at most", _ERROR_FREE.sub(" ", text)))
+    for words, one in _SAME:
+        bounded = words.sub(one, bounded)
     return _MORE.sub("more than", _LESS.sub("less than", bounded))
 
 
@@ -103,7 +112,7 @@ def names_reason(statement: str, evidence: Sequence[Evidence], registry: Registr
             continue
         if not any(name in cited or (len(name) > 3 and name in text) for name in aliases(registry, spelled) | {squash(statement[item.start : item.core_end])}):
             return f"the evidence cited does not name {statement[item.start : item.core_end]}"
-    for match in re.finditer(r"`([^`\n]{2,80})`|https?://\S+|\b[A-Za-z][A-Za-z0-9]*(?:[-_./:][A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z]+[A-Z]\w+\b|\b[A-Z]{2,}\b", statement):
+    for match in re.finditer(r"`([^`\n]{2,80})`|https?://\S+|(?<![A-Za-z0-9_])(?:[A-Za-z][A-Za-z0-9]*(?:[-_./:][A-Za-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9_]+|[A-Z][a-z]+[A-Z][A-Za-z0-9_]+|[A-Z]{2,})(?![A-Za-z0-9_])", statement):
         word = match.group(1) or match.group(0)
         if any(a <= match.start() < b for a, b in covered) or re.fullmatch(r"UTC|TTL|p\d+|and/or|I/O", word):
             continue

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from answer.evidence import Evidence, aliases, evidence_of
 from answer.language import sentences
 from answer.numbers import check_numbers, dates_reason
+from answer.outright import outright_reason
 from answer.quantities import quantities
 from answer.support import blank_operations, layer_reason, names_reason, roles_reason, swapped_reason, words_reason
 from nexus.model.names import squash
@@ -87,7 +88,7 @@ def _statement(bare: str, plain: str, evidence: Sequence[Evidence], registry: Re
         return f"{bare[wrong.quantity.start : wrong.quantity.end].strip()}: {wrong.reason}", listed
     reason = (
         dates_reason(bare, evidence) or names_reason(plain, evidence, registry) or roles_reason(plain, evidence, registry)
-        or swapped_reason(plain, evidence, registry) or layer_reason(plain, evidence)
+        or outright_reason(plain, evidence) or swapped_reason(plain, evidence, registry) or layer_reason(plain, evidence)
         or words_reason(plain, evidence, registry)
     )
     return reason, listed

@@ -26,7 +26,7 @@ from nexus.testing.answering import ask, service
 
 DATA = Path(__file__).parent / "data" / "answers"
 CAUGHT, FLAGGED = 0.95, 0.05
-SETS = ("shop", "clinic", "library")
+SETS = ("shop", "clinic", "library", "parcels")
 
 
 def packet_of(passages: list[Passage], edges: list[ObservedEdge | DesignedEdge], findings: list = ()) -> Packet:  # type: ignore[assignment,type-arg]

@@ -32,7 +32,7 @@ def bench() -> Any:
     return module
 
 
-@pytest.mark.parametrize("name", ["shop", "clinic", "library"])
+@pytest.mark.parametrize("name", ["shop", "clinic", "library", "parcels"])
 def test_targets_are_met(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     measured = bench()
     caught, flagged = measured.measure(name, *measured.world(name), misses=True)
