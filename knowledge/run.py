@@ -15,7 +15,8 @@ from knowledge.code.names import segments, ticked
 from knowledge.collect import Found, canonical_uri, collect, read, resolve_inside, suffix_of
 from knowledge.events import IngestEvent, Observer, log_observer
 from knowledge.prepare import Options, Prepared, Source, document_rid, fingerprint, prepare
-from nexus.errors import BadQuestion, InputError, NexusError, NotFound, SourceUnavailable, TooLarge
+from knowledge.uploads import namespace_folder
+from nexus.errors import BadQuestion, Forbidden, InputError, NexusError, NotFound, SourceUnavailable, TooLarge
 from nexus.model.document import DocumentStatus, Problem
 from nexus.ports.clock import Clock
 from nexus.ports.documents import IngestRequest
@@ -72,7 +73,7 @@ class Ingestor:
 
     def __init__(
         self, database: Database, clock: Clock, options: Options, limits: Limits, roots: Sequence[Path], embedding: Embedding | None = None,
-        observers: Sequence[Observer] = (log_observer,),
+        observers: Sequence[Observer] = (log_observer,), uploads: Path | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -81,6 +82,7 @@ class Ingestor:
         self._roots = tuple(roots)
         self._embedding = embedding
         self._observers = tuple(observers)
+        self._uploads = uploads.resolve() if uploads is not None else None
 
     def ingest(self, request: IngestRequest, progress: Progress | None = None) -> dict[str, Any]:
         """Ingest a file or folder; the body of `POST /ingest` without claims and edges.
@@ -91,7 +93,7 @@ class Ingestor:
         started = time.perf_counter()
         tally = _Tally()
         self._admit(request)
-        path, root = resolve_inside(request.path, self._roots)
+        path, root = self._inside(request)
         error = ""
         try:
             for done, total, source in self._sources(request, path, root, tally):
@@ -140,6 +142,16 @@ class Ingestor:
             raise BadQuestion("namespace required")
         if self._embedding is not None:
             self._embedding.check(request.tenant)
+
+    def _inside(self, request: IngestRequest) -> tuple[Path, Path]:
+        """(real path, root). Of the uploads only those of the request's tenant and namespace are a source: they would be read into another's index."""
+        if self._uploads is None:
+            return resolve_inside(request.path, self._roots)
+        own = namespace_folder(self._uploads, request.tenant, request.namespace)
+        path, root = resolve_inside(request.path, (*self._roots, own))
+        if self._uploads in (path, *path.parents) and own not in (path, *path.parents):
+            raise Forbidden(f"{request.path} is an upload of another tenant or namespace")
+        return path, root
 
     def _sources(self, request: IngestRequest, path: Path, root: Path, tally: _Tally) -> Iterator[tuple[int, int, Source]]:
         uri = canonical_uri(path)

@@ -70,9 +70,9 @@ def options(runtime: Runtime) -> Options:
 def ingestor(runtime: Runtime, extra_roots: Sequence[Path] = (), embed_wait_s: float | None = None) -> Ingestor:
     """The ingestor. `extra_roots` are what a person at this machine named on the command line."""
     settings = runtime.settings
-    roots = [*settings.docs.roots, *runtime.docs, *settings.answer.code_roots, upload_root(runtime), *extra_roots]
+    roots = [*settings.docs.roots, *runtime.docs, *settings.answer.code_roots, *extra_roots]
     limits = Limits(settings.knowledge.max_files, settings.knowledge.max_file_bytes, settings.knowledge.embed_wait.total_seconds() if embed_wait_s is None else embed_wait_s)
-    return Ingestor(runtime.database, runtime.clock, options(runtime), limits, roots, runtime.get(PassageEmbedding))
+    return Ingestor(runtime.database, runtime.clock, options(runtime), limits, roots, runtime.get(PassageEmbedding), uploads=upload_root(runtime))
 
 
 def model_cache(runtime: Runtime) -> Path:

@@ -120,6 +120,17 @@ def test_uploads_stay_under_their_root(api):
     api("POST", "/upload", "public", files=good, status=403)
 
 
+def test_uploads_are_no_source_for_others(api):
+    api("POST", "/upload", files=[("files", ("plan.md", b"# Plan\n\nledger merger"))])
+    uploads = api.folder / "data" / "uploads"
+    mine = uploads / "default" / "default"
+    for path in (uploads, uploads / "default", mine, mine / "plan.md"):
+        api("POST", "/ingest", "foreign", json={"path": str(path)}, status=403)
+        api("POST", "/ingest", "narrow", json={"path": str(path), "namespace": "one"}, status=403)
+    assert api.titles("ledger", "foreign") == []
+    assert api("POST", "/ingest", "writer", json={"path": str(mine)})["skipped"] == 1
+
+
 def test_decisions_are_for_who_manages_and_show_at_once(api):
     api("POST", "/ingest", json={"path": str(api.docs)})
     rid = next(row["rid"] for row in api("GET", "/documents")["documents"] if row["title"] == "Inside")
