@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -78,6 +79,7 @@ def _on(facts: Facts, edges: pl.DataFrame, keys: pl.DataFrame) -> Facts:
     return Facts(facts.classes.with_columns(keys.join(edges, on=EDGE, how="left", maintain_order="left")["edge"]), facts.single)
 
 
+@lru_cache(maxsize=200_000)
 def edge_rid(key: tuple[Any, ...]) -> str:
     """Stable id of an edge: a hash of (relation, source, environment, target, kind, environment, infrastructure)."""
     return "oe-" + hashlib.sha256("\x1f".join(str(part) for part in key).encode()).hexdigest()[:24]
