@@ -52,8 +52,8 @@ LOG_LAG_MESSAGES: Final = Gauge("nexus_span_log_lag_messages", "Messages of this
 LOG_PARTITIONS: Final = Gauge("nexus_span_log_partitions", "Kafka partitions that this process rolls up.", registry=REGISTRY)
 
 # Rolling up.
-AGGREGATE_BATCHES: Final = Counter("nexus_aggregate_batches_total", "Batches of spans that were rolled up and committed, and attempts that failed, by outcome: done or failed.", ["outcome"], registry=REGISTRY)
-AGGREGATE_SECONDS: Final = Histogram("nexus_aggregate_batch_seconds", "Time of one batch from reading the log to the commit.", buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60), registry=REGISTRY)
+AGGREGATE_BATCHES: Final = Counter("nexus_aggregate_batches_total", "Batches of spans by outcome: done (rolled up and committed) or failed.", ["outcome"], registry=REGISTRY)
+AGGREGATE_SECONDS: Final = Histogram("nexus_aggregate_batch_seconds", "Time of one batch from reading the log to the commit.", buckets=(0.05, 0.2, 0.5, 1, 2, 5, 10, 30), registry=REGISTRY)
 AGGREGATE_SPANS: Final = Counter("nexus_aggregate_spans_total", "Spans that were rolled up.", registry=REGISTRY)
 AGGREGATE_WINDOWS: Final = Counter("nexus_aggregate_windows_total", "Windows whose rows were replaced.", registry=REGISTRY)
 AGGREGATE_LATE: Final = Counter("nexus_aggregate_late_spans_total", "Spans that came for windows that had settled.", registry=REGISTRY)
