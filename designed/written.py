@@ -7,6 +7,7 @@ namespace are known.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from designed.extractors.blocks import Document
 from designed.extractors.documents import MARKUPS, document_of
@@ -21,7 +22,12 @@ _VARIABLE = re.compile(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`")
 def written(name: str) -> Format:
     """The reader of a markup by its name; no text of it is broken."""
     suffixes, _ = MARKUPS[name]
-    return Format(name, lambda text: text.suffix in suffixes, read_written, 90 if name == "text" else 50)
+    return Format(name, partial(_accepts, suffixes), read_written, 90 if name == "text" else 50)
+
+
+def _accepts(suffixes: frozenset[str], text: SourceText) -> bool:
+    # No closure: readers go to other processes.
+    return text.suffix in suffixes
 
 
 def read_written(text: SourceText, context: ReadContext) -> Reading:

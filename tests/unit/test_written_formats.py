@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 import re
 
 import pytest
@@ -199,6 +200,10 @@ def test_every_markup_says_the_same(suffix: str, text) -> None:
 
 def test_every_markup_has_its_reader() -> None:
     assert set(MARKUPS) <= set(READERS)
+
+
+def test_readers_can_go_to_other_processes() -> None:
+    assert set(pickle.loads(pickle.dumps(READERS))) == set(READERS)  # noqa: S301  # our own
 
 
 @pytest.mark.parametrize("name", sorted(MARKUPS))
