@@ -1,7 +1,7 @@
 """Confidence of an answer, in [0, 1]. Pure.
 
-Monotone in its parts: it never falls when one of them rises. The weights were fitted on the labelled questions of `bench/eval_answers.py`, which prints
-how often answers of each confidence were right; see docs/explanation/answers.md.
+Monotone in its parts: it never falls when one of them rises. The weights were set by hand against the labelled questions of `bench/eval_answers.py`, of one
+system, which prints how often answers of each confidence were right; see docs/explanation/answers.md.
 
 - fit: how well what was found fits the question (1 for edges of the entities asked about; for passages the share of the question's terms, damped where weak);
 - verified: share of the answer's statements that passed the check;

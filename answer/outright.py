@@ -39,6 +39,8 @@ def outright_reason(statement: str, evidence: Sequence[Evidence]) -> str:
 def _minor(statement: str, edge: Evidence) -> bool:
     """Whether the only operations that a statement names make up less than half of what the edge counts."""
     total = re.search(r": (\d+) (?:calls|messages)", edge.windows[0].text) if edge.windows else None
+    if total is None:
+        return False
     causes = [m for w in edge.windows for m in [re.match(r"cause: (.*?) (?:of|triggers) .*: (\d+) (?:calls|messages)$", w.text)] if m]
     named = [int(m[2]) for m in causes if squash(m[1]) in squash(statement)]
-    return bool(total and named) and 2 * max(named) < int(total[1])
+    return bool(named) and 2 * max(named) < int(total[1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 
-from answer.evidence import describe
+from answer.evidence import anchor_line, describe
 from nexus.ports.answers import Packet
 
 SYSTEM = """You put evidence into words for engineers who run a system. Rules:
@@ -58,6 +58,8 @@ def user_message(packet: Packet, limit: int) -> str:
         f"<note-{mark}>code {value.path}:{value.line} has {value.name} = {value.value}; the document says {value.claimed}; report both</note-{mark}>"
         for value in packet.values if value.claimed
     )
+    markers = {p.hit.passage.rid: p.marker for p in packet.passages}
+    parts.extend(f"<note-{mark}>[{markers[a.passage]}]: {line}</note-{mark}>" for a in packet.anchors if a.passage in markers and (line := anchor_line(a, "en")))
     weak = "\nThe evidence fits the question only loosely: say so in one short cited sentence." if packet.weak else ""
     routes = "".join(f"\npath: {' -> '.join(n.name for n in route.nodes)}" for route in packet.routes)
     return (

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import socket
-import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -14,10 +11,10 @@ import anyio
 import httpx
 import httpx2
 import pytest
-import uvicorn
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from served_api import served
 
 from api.app import build_app
 from nexus.plugins import load_plugins
@@ -31,17 +28,8 @@ TOOLS = {
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    server = uvicorn.Server(uvicorn.Config(build_app(double_context()), log_config=None, lifespan="on"))
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.02)
-        yield f"http://127.0.0.1:{port}"
-        server.should_exit = True
-        thread.join(timeout=10)
+    with served(build_app(double_context())) as address:
+        yield address
 
 
 @contextlib.asynccontextmanager

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import socket
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import anyio
 import pytest
-import uvicorn
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from served_api import served
 
 from api.app import build_app
 from nexus.testing.services import double_context
@@ -21,17 +18,8 @@ from nexus.testing.services import double_context
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    server = uvicorn.Server(uvicorn.Config(build_app(double_context()), log_config=None, lifespan="on"))
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.02)
-        yield f"http://127.0.0.1:{port}"
-        server.should_exit = True
-        thread.join(timeout=10)
+    with served(build_app(double_context())) as address:
+        yield address
 
 
 def talk(environment: dict[str, str], *calls: tuple[str, dict[str, Any]]) -> list[Any]:
