@@ -11,6 +11,10 @@ from diff.reports._words import clean
 from nexus.model.finding import Finding, Flag
 
 NODES_MAX = 80
+LEGEND = (
+    '<p class="dim legend"><span class="ok">confirmed</span> <span class="doc">documented, not observed</span> <span class="obs">observed, not documented</span> '
+    '<span class="bad">conflict</span> dashed: undecided</p>'
+)
 SIZE = 720
 _CLASS = {Flag.CONFIRMED: "ok", Flag.DOC_ONLY: "doc", Flag.OBSERVED_ONLY: "obs", Flag.CONFLICT: "bad"}
 _ORDER = (Flag.CONFIRMED, Flag.DOC_ONLY, Flag.OBSERVED_ONLY, Flag.CONFLICT)
@@ -39,12 +43,14 @@ def svg(findings: Sequence[Finding]) -> str:
             )
     for name in sorted(places):
         x, y = places[name]
-        lines.append(f'<g class="n"><circle cx="{x:.1f}" cy="{y:.1f}" r="6"/><text x="{x:.1f}" y="{y - 10:.1f}">{escape(name if len(name) <= 26 else name[:25] + "…")}</text></g>')
+        # Outside the ring, where no edge runs.
+        above = y - 11 if y <= SIZE / 2 else y + 22
+        lines.append(f'<g class="n"><circle cx="{x:.1f}" cy="{y:.1f}" r="6"/><text x="{x:.1f}" y="{above:.1f}">{escape(name if len(name) <= 26 else name[:25] + "…")}</text></g>')
     more = f"<p>The {NODES_MAX} best connected of {len(degree)} nodes.</p>" if len(degree) > NODES_MAX else ""
     return (
         f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="Map of the findings"><defs>'
         f'<marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        f'<path d="M0 0L8 4L0 8z"/></marker></defs>{"".join(lines)}</svg>{more}'
+        f'<path d="M0 0L8 4L0 8z"/></marker></defs>{"".join(lines)}</svg>{LEGEND}{more}'
     )
 
 

@@ -29,7 +29,9 @@ article{border-left-color:var(--c)}.tag{border:1px solid var(--c);color:var(--c)
 blockquote{margin:.3rem 0;padding-left:.7rem;border-left:3px solid var(--line)}code{font:13px ui-monospace,monospace}svg{max-width:100%;height:auto}
 .e{stroke:var(--c);stroke-width:1.6;fill:none}
 .e.u{stroke-dasharray:4 3}.n circle{fill:var(--bg);stroke:var(--fg)}.n text{fill:var(--fg);font-size:11px;text-anchor:middle}
-marker path{fill:var(--dim)}
+marker path{fill:var(--dim)}svg[aria-label^=Map]{display:block;overflow:visible;max-height:80vh;margin:auto}
+.legend span::before{content:"";display:inline-block;width:1.4em;border-top:2px solid var(--c);margin:0 .3em .25em 0}
+@media(max-width:40rem){.n text{font-size:24px}}
 .spark rect{fill:var(--c)}table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .6rem;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
 """
 _CLASS = {Flag.CONFIRMED: "ok", Flag.DOC_ONLY: "doc", Flag.OBSERVED_ONLY: "obs", Flag.CONFLICT: "bad"}

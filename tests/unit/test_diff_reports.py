@@ -212,3 +212,12 @@ def test_a_relation_name_covers_every_verb() -> None:
         from diff.reports._words import ARROWS
 
         assert relation.value.removesuffix("_OBSERVED") in ARROWS
+
+
+@pytest.mark.parametrize("columns", [40, 80, 119])
+def test_a_narrow_terminal_gets_lines_that_fit(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    narrow = FORMATS["table"].render(report())
+    assert max(map(len, narrow.splitlines())) <= columns
+    for finding in report().findings:
+        assert finding.status == "confirmed" or re.search(rf"^ {finding.status}  ", narrow, re.MULTILINE)
