@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass
 
+import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client import Histogram
 
 from aggregator.engine import Batch
-from aggregator.run import Aggregation
+from aggregator.measured import Batches
 from collector_receiver.otlp import decode_batch
 from nexus import telemetry
 from nexus.errors import StoreUnavailable
@@ -23,44 +22,40 @@ from nexus.wiring.telemetry_metrics import observe
 
 @dataclass
 class Engine:
-    """Does what it is told, then stops the loop."""
+    """Does what it is told."""
 
     results: list[Batch | Exception]
-    stop: threading.Event = field(default_factory=threading.Event)
 
     def batch(self, _: int) -> Batch:
-        if not self.results:
-            self.stop.set()
-            return Batch()
         result = self.results.pop(0)
         if isinstance(result, Exception):
             raise result
         return result
-
-    def fold(self) -> None:
-        pass
-
-    def settle(self) -> None:
-        pass
 
 
 def value(name: str, **labels: str) -> float:
     return REGISTRY.get_sample_value(name, labels) or 0.0
 
 
-def test_batches_of_the_aggregator_are_counted_and_empty_ones_are_none(monkeypatch):
-    monkeypatch.setattr("aggregator.run.RETRY_S", 0.0)
+def test_batches_of_the_aggregator_are_counted_and_empty_ones_are_none():
     names = ("spans", "windows", "late_spans", "duplicate_spans")
     before = [value(f"nexus_aggregate_{name}_total") for name in names]
     done, failed, timed = (value("nexus_aggregate_batches_total", outcome="done"), value("nexus_aggregate_batches_total", outcome="failed"),
                            value("nexus_aggregate_batch_seconds_count"))
-    engine = Engine([Batch(10, 2, 1, 3), StoreUnavailable("away"), Batch(5, 1), Batch()])
-    Aggregation(engine, None, timedelta(0), 100).run(engine.stop)
+    batches = Batches(Engine([Batch(10, 2, 1, 3), StoreUnavailable("away"), Batch(5, 1), Batch()]))
+    began = batches.caught_up
+    assert batches.batch(100).spans == 10
+    with pytest.raises(StoreUnavailable):
+        batches.batch(100)
+    batches.batch(100)
+    # Something was found each time, so it is not known that nothing waits.
+    assert batches.caught_up == began
+    batches.batch(100)
+    assert batches.caught_up > began
     assert [value(f"nexus_aggregate_{name}_total") - old for name, old in zip(names, before, strict=True)] == [15, 3, 1, 3]
     assert value("nexus_aggregate_batches_total", outcome="done") - done == 2
     assert value("nexus_aggregate_batches_total", outcome="failed") - failed == 1
     assert value("nexus_aggregate_batch_seconds_count") - timed == 2
-    assert value("nexus_aggregate_behind_seconds") == 0
 
 
 def test_every_metric_goes_out_by_otlp_under_its_name_and_with_its_value():
