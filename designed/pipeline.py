@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from designed.decisions import decide
 from designed.entities import Introduction, fold, visible
-from designed.extractors.names import short_forms
+from designed.extractors.names import searched, short_forms
 from designed.extractors.prose import extract, has_prose
 from designed.joins import join
 from designed.place import is_verbatim
@@ -24,7 +24,7 @@ from nexus.model.claim import Claim
 from nexus.model.document import Classification, DocumentRef, Problem, SourceText
 from nexus.model.edge import DesignedEdge
 from nexus.model.entity import Entity, EntityState
-from nexus.model.registry import Registry, searchable
+from nexus.model.registry import Registry
 from nexus.ports.entities import Decision
 
 # Part of the key under which results are kept: raise it when readers or extractors give other results on the same text.
@@ -110,7 +110,7 @@ def registries(entities: Sequence[Entity], namespaces: Iterable[str]) -> dict[st
 
 def spellings(registry: Registry) -> set[str]:
     """Everything about a registry that prose depends on, one line a spelling; what stands before the tab is spelled in texts."""
-    found = {f"{s}\t{e.kind}\t{e.name}\t{e.state}" for e in registry.entities for s in searchable([e])}
+    found = {f"{s}\t{e.kind}\t{e.name}\t{e.state}" for e in registry.entities for s in searched([e])}
     return found | {f"{word}\t{entity.kind}\t{entity.name}\tshort" for word, entity in short_forms(registry, set()).items()}
 
 

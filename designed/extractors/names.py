@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -66,7 +67,7 @@ class Names:
         self._index = NameIndex()
         self._spellings: list[str] = []
         known: set[str] = set()
-        for spelling in searchable(registry.entities):
+        for spelling in searched(registry.entities):
             if spelling.casefold() not in registry.rejected and spelling.casefold() not in _LANGUAGES:
                 self._add(spelling)
                 known.add(spelling.casefold())
@@ -126,6 +127,19 @@ class Names:
 
 # Last words of names that stand for the whole name where the system has only one such thing.
 _SHORT = frozenset({"gateway", "collector", "게이트웨이", "broker", "hub", "engine", "adapter", "registry", "scheduler", "planner", "orchestrator", "worker", "portal", "bridge", "dispatcher"})
+
+
+# What is left of "new-service" without its suffix is a word of every text, and no name.
+_COMMON = frozenset(
+    "new old main common default shared internal external public private local remote test base core simple single other first last next open global user users app web api data event events service server system".split()
+)
+
+
+def searched(entities: Iterable[Entity]) -> list[str]:
+    """Spellings to look for in running text."""
+    found = list(entities)
+    own = {spelling.casefold() for entity in found for spelling in spellings(entity)}
+    return [spelling for spelling in searchable(found) if spelling.casefold() not in _COMMON or spelling.casefold() in own]
 
 
 def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
