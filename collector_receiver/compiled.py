@@ -10,11 +10,15 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 import numba
+from numba.core.options import DefaultOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# `_nrt`: arrays are borrowed from the caller. Counting references to them, atomically and at every call, would take three times as long as the work.
-OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
+if hasattr(DefaultOptions, "_nrt"):
+    # Arrays are borrowed from the caller. Counting references to them, atomically and at every call, would take three times as long as the work.
+    # An option of numba's own, which a release may drop: then it is only slower.
+    OPTIONS["_nrt"] = False
 
 
 def compiled(function: F) -> F:
