@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from aggregator.delta import delta, difference, unseen
 from aggregator.extremes import bounds, examples, merge_bounds, merge_examples
 from aggregator.observe import observe
-from nexus.model.coded import coded, no_spans, together
 from aggregator.steps import Rules
+from nexus.model.coded import coded, no_spans, together
 from nexus.model.span import SPAN_SCHEMA
 
 RULES = Rules()

@@ -80,7 +80,7 @@ function card(finding) {
 
 async function open(fingerprint) {
   try {
-    const body = await get(`/diff/findings/${encodeURIComponent(fingerprint)}`, {environment: environment()});
+    const body = await get(`/diff/findings/${encodeURIComponent(fingerprint)}`);
     detail(body);
   } catch (error) {
     panel(t("finding"), failure(error, () => open(fingerprint)));

@@ -13,10 +13,13 @@ from nexus.wiring.ready import announce
 
 
 def COMMAND(  # noqa: N802  # the plugin constant of a command file
-    role: Annotated[list[str] | None, typer.Option(help="Role to run: api, diff, ingest, aggregate, poll, receive or slack (repeatable, or comma-separated; default: all).", show_default=False)] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="Role to run: api, diff, ingest, aggregate, poll, receive or slack (repeatable, or comma-separated; default: all).", show_default=False),
+    ] = None,
     data: Data = None,
 ) -> None:
-    """Run roles against NEXUS_DATABASE__URL until SIGTERM. Any number of processes share one database, and none keeps what another needs:
+    """Run roles against NEXUS_DATABASE__URL until SIGTERM. Any number of processes share one database, and none keeps what another needs.
 
     receive scales with the log on Kafka (NEXUS_LOG=kafka); on the local log it runs where aggregate runs, with NEXUS_OTLP__WORKERS processes.
     aggregate scales to as many processes as the topic has partitions, which the consumer group gives out; the local log has one.
