@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.context import Context, Manager, Reader
 from api.problems import responses
 from api.schemas_answer import Text, namespaces_of
+from nexus.errors import NotFound
 from nexus.model.document import DocumentStatus
 from nexus.model.principal import Principal
 from nexus.ports.catalog import Catalog
@@ -105,5 +106,17 @@ def history(rid: Rid, caller: Reader, context: Context) -> dict[str, Any]:
     """What was decided about a document, by whom and why."""
     curation = context.services.get(Curation)
     found = curation.find(caller.tenant, caller.clearance, caller.namespaces, rid)
-    rows = curation.history(caller.tenant, found)
-    return {"rid": found, "history": [{"action": action, "other": other, "who": who, "why": why, "at": at} for action, other, who, why, at in rows]}
+    rows = [
+        {"action": action, "other": other, "who": who, "why": why, "at": at} if not other or _visible(curation, caller, other)
+        # The other document is none for this reader, and so are the words about it.
+        else {"action": action, "other": "", "who": who, "why": "", "at": at}
+        for action, other, who, why, at in curation.history(caller.tenant, found)
+    ]
+    return {"rid": found, "history": rows}
+
+
+def _visible(curation: Curation, caller: Principal, rid: str) -> bool:
+    try:
+        return curation.find(caller.tenant, caller.clearance, caller.namespaces, rid) == rid
+    except NotFound:
+        return False

@@ -117,7 +117,7 @@ def list_documents(
     connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str] = (), *, status: str = "", text: str = "",
     after: str = "", limit: int = 100,
 ) -> list[DocumentRow]:
-    """Documents that a reader may see, in rid order; `text` occurs in title or path."""
+    """Documents that a reader may see, in rid order; `text` occurs in title or path. What superseded one is told where that is visible, too."""
     values = {"tenant": tenant, "level": clearance.rank, "namespaces": list(namespaces), "status": status, "text": text, "after": after, "limit": limit}
     with connection.cursor(row_factory=class_row(DocumentRow)) as cursor:
         return cursor.execute(_SQL["list_documents"], values).fetchall()

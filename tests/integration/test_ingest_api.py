@@ -149,6 +149,17 @@ def test_decisions_are_for_who_manages_and_show_at_once(api):
     assert api("GET", "/documents", params={"status": "superseded"})["documents"] == []
 
 
+def test_what_took_a_document_s_place_is_told_to_those_who_may_see_it(api):
+    api("POST", "/ingest", "restricted", json={"path": str(api.docs)})
+    api("POST", "/documents/supersede", "restricted", json={"old": "Inside", "new": "Secret", "why": "the merger"})
+    seen = {}
+    for who in ("restricted", "internal"):
+        row = next(row for row in api("GET", "/documents", who)["documents"] if row["title"] == "Inside")
+        entry = api("GET", f"/documents/{row['rid']}/history", who)["history"][-1]
+        seen[who] = (row["status"], bool(row["superseded_by"]), bool(entry["other"]), entry["why"])
+    assert seen == {"restricted": ("superseded", True, True, "the merger"), "internal": ("superseded", False, False, "")}
+
+
 def test_lists_are_paged(api):
     api("POST", "/ingest", json={"path": str(api.docs)})
     first = api("GET", "/documents", params={"limit": 1})

@@ -58,13 +58,16 @@ WHERE d.tenant = %(tenant)s AND d.rid = ANY (%(rids)s) AND d.status = 'active'
 ORDER BY d.rid
 
 -- name: list_documents
-SELECT rid, namespace, uri, path, suffix, title, doc_type, revision, fingerprint, classification, tier, status, superseded_by, modified_at, indexed_at,
-       passages, metadata
-FROM document
-WHERE tenant = %(tenant)s
-  AND array_position(ARRAY['PUBLIC', 'INTERNAL', 'RESTRICTED'], classification) - 1 <= %(level)s
-  AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
-  AND (%(status)s = '' OR status = %(status)s)
+WITH visible AS NOT MATERIALIZED (
+    SELECT * FROM document
+    WHERE tenant = %(tenant)s
+      AND array_position(ARRAY['PUBLIC', 'INTERNAL', 'RESTRICTED'], classification) - 1 <= %(level)s
+      AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
+)
+SELECT rid, namespace, uri, path, suffix, title, doc_type, revision, fingerprint, classification, tier, status,
+       (SELECT o.rid FROM visible o WHERE o.rid = d.superseded_by) AS superseded_by, modified_at, indexed_at, passages, metadata
+FROM visible d
+WHERE (%(status)s = '' OR status = %(status)s)
   AND (%(text)s = '' OR strpos(lower(title), lower(%(text)s)) > 0 OR strpos(lower(path), lower(%(text)s)) > 0)
   AND rid > %(after)s
 ORDER BY rid
