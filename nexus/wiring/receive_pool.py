@@ -72,7 +72,12 @@ class ReceivePool:
 
     async def run(self) -> None:
         """Keep the workers alive until stopped."""
-        await asyncio.gather(*self._places)
+        try:
+            await asyncio.gather(*self._places)
+        except asyncio.CancelledError:
+            # `stop` cancels those that have not noticed yet that their worker ended.
+            if not self._stopping:
+                raise
 
     async def stop(self) -> None:
         """Let every worker finish."""

@@ -56,10 +56,12 @@ def test_a_random_run_in_shards(seed, partitions, astray, database, tmp_path, cl
     batches, answer = load_random(seed)
     random.Random(seed).shuffle(batches)
     bench = ShardedBench(database, tmp_path / "working", clock, partitions=partitions, astray=astray)
-    for at in range(0, len(batches), 8):
-        done = decode_batch(batches[at : at + 8], ["default"] * len(batches[at : at + 8]))
+    # Every delivery costs a round of each shard.
+    step = 8 * partitions
+    for number, at in enumerate(range(0, len(batches), step)):
+        done = decode_batch(batches[at : at + step], ["default"] * len(batches[at : at + step]))
         bench.deliver(done.spans, done.rejections)
-        bench.start(at % partitions)
+        bench.start(number % partitions)
     windows = bench.all_windows()
     edges = [edge | {"windows": windows[edge["rid"]]} for edge in bench.edges().values()]
     services = bench.services()

@@ -96,15 +96,18 @@ def test_what_a_collector_writes_is_read_and_what_is_no_span_is_counted_and_pass
 
 def test_a_broker_that_is_away_is_said_to_the_sender_and_to_the_engine(tmp_path, clock):
     broker = Broker(tmp_path)
-    options = KafkaOptions(broker.address, partitions=1, timeout=timedelta(seconds=1))
+    options = KafkaOptions(broker.address, partitions=1, timeout=timedelta(seconds=5))
     ready_topic(options)
     batches, _ = load_random(1)
     done = decode_batch(batches[:1], ["default"])
     writer = KafkaSpanLogWriter(options, clock)
-    writer.append_raw(done.raw, "otlp")
-    broker.stop()
-    with pytest.raises((Overloaded, StoreUnavailable)):
+    try:
         writer.append_raw(done.raw, "otlp")
+        broker.stop()
+        with pytest.raises((Overloaded, StoreUnavailable)):
+            writer.append_raw(done.raw, "otlp")
+    finally:
+        writer.close()
 
 
 def test_a_topic_that_is_not_there_and_may_not_be_made_is_a_fault_of_the_configuration(options):
