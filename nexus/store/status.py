@@ -12,7 +12,7 @@ _SQL = queries("status")
 
 @dataclass(frozen=True, slots=True)
 class ObservedCounts:
-    """What was received and made of it."""
+    """What was received and made of it. Edges and services are those that have rows: a late span may have turned an edge into another."""
 
     edges: int
     services: int

@@ -11,6 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from observed_harness import Bench, codec, delivered
 
+from nexus.store.status import observed_counts
+
 KAFKA = {"messaging.system": "kafka", "messaging.destination.name": "orders"}
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -47,6 +49,9 @@ def test_a_late_server_turns_a_virtual_edge_into_a_real_one(bench, clock):
     edges = bench.edges()
     assert set(edges) == {key("a", "CALLS_OBSERVED", "b")}
     assert edges[key("a", "CALLS_OBSERVED", "b")]["basis"] == {"paired": 1}
+    with bench.database.connection() as connection:
+        known = observed_counts(connection, "default")
+    assert (known.edges, known.services) == (1, 2)
     assert bench.services()["a"]["exits_by_attribute"] == 0
     assert bench.services()["b"]["late"] == 0
 

@@ -5,11 +5,11 @@ WHERE tenant = %(tenant)s
 
 -- name: known
 SELECT count(*) FILTER (WHERE relation <> 'SERVICE')::bigint, count(*) FILTER (WHERE relation = 'SERVICE')::bigint
-FROM observed_edge
-WHERE tenant = %(tenant)s
+FROM observed_edge e
+WHERE e.tenant = %(tenant)s AND EXISTS (SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain IN (3, -1) AND r.edge = e.id)
 
 -- name: windows
-SELECT count(*) FILTER (WHERE NOT settled)::bigint, count(*) FILTER (WHERE settled)::bigint
+SELECT count(DISTINCT start) FILTER (WHERE NOT settled)::bigint, count(DISTINCT start) FILTER (WHERE settled)::bigint
 FROM observed_window
 WHERE tenant = %(tenant)s
 
