@@ -1,7 +1,7 @@
 """HTML to Markdown-like text, each piece on the line on which it stands in the file, so that a citation's lines are the source's.
 
-A page that was written without line breaks (an export, a minified build) gets one before each block, and a listing of several lines one
-around it where it has none: then the lines are those of the text that is shown.
+A block that begins on the line on which another ended gets a line of its own, in a page without line breaks (an export, a minified build) every block,
+and a listing of several lines one around it where it has none: then the lines are those of the text that is shown.
 Headings, list items, tables and `pre` blocks (also Mermaid ones) keep their marks. Scripts, styles, navigation and comments
 are left out, as is what is hidden: text that nobody sees must not be found.
 """
@@ -21,7 +21,10 @@ _BREAK = frozenset({"p", "div", "br", "li", "tr", "ul", "ol", "table", "section"
 _VOID = frozenset({"br", "hr", "img", "input", "meta", "link", "col", "area", "base", "source", "track", "wbr", "embed"})
 # A line with more blocks than this was not broken by hand.
 _CROWDED = 8
-_BLOCK = re.compile(r"<(?:h[1-6]|p|li|tr|table|ul|ol|pre|div|section|dt|dd|blockquote)\b[^<>]*>|</(?:pre|table)>", re.IGNORECASE)
+_BLOCKS = "h[1-6]|p|li|tr|table|ul|ol|pre|div|section|dt|dd|blockquote"
+_BLOCK = re.compile(rf"<(?:{_BLOCKS})\b[^<>]*>|</(?:pre|table)>", re.IGNORECASE)
+# The end of a block with the beginning of the next, not a hidden one, behind it; and a heading with text behind it.
+_ADJACENT = re.compile(rf"(</(?:{_BLOCKS})>)[ \t]*(?=<(?:{_BLOCKS})\b(?![^<>]*(?:hidden|display)))|(</h[1-6]>)[ \t]*(?=[^\s<])", re.IGNORECASE)
 _PRE = re.compile(r"<pre\b[^<>]*>(?:\s*<code\b[^<>]*>)?", re.IGNORECASE)
 _LISTS = frozenset({"ul", "ol"})
 _HEADINGS = {f"h{depth}": depth for depth in range(1, 7)}
@@ -114,7 +117,7 @@ def _read(data: bytes) -> Extracted:
     source = read.text
     if any(len(_BLOCK.findall(line)) > _CROWDED for line in source.split("\n")):
         source = _BLOCK.sub(lambda match: f"\n{match[0]}", source)
-    source = _listings_apart(source)
+    source = _listings_apart(_ADJACENT.sub(lambda match: f"{match[0].rstrip()}\n", source))
     parser = _Text(source.count("\n") + 1)
     parser.feed(source)
     parser.close()

@@ -215,3 +215,9 @@ def test_no_text_breaks_a_parser(name: str) -> None:
         for block in document.blocks:
             document.flat(block.start, block.end)
             [document.row(row) for row in block.rows]
+
+
+def test_blocks_of_a_page_that_share_a_line_stay_blocks() -> None:
+    page = "<html><body><h1>Billing</h1><p>The billing service calls the ledger service</p><p>It is old</p><ul><li>one</li><li>two</li></ul></body></html>"
+    lines = [line.strip() for line in HTML.read(page.encode()).text.split("\n") if line.strip()]
+    assert lines == ["# Billing", "The billing service calls the ledger service", "It is old", "- one", "- two"]
