@@ -7,6 +7,7 @@ import sys
 import typer
 
 from nexus.cli.exits import exit_code
+from nexus.cli.logs import quiet_logs
 from nexus.errors import ConfigError, NexusError
 from nexus.plugins import load_plugin, plugin_names
 
@@ -32,6 +33,8 @@ def build(wanted: str = "") -> typer.Typer:
 
 def main() -> None:
     """Entry point. Errors of Nexus become one clear line on stderr and the documented exit code."""
+    # What a command prints is its output alone; those that run for long set up logs of their own.
+    quiet_logs()
     try:
         build(sys.argv[1] if len(sys.argv) > 1 else "")()
     except NexusError as error:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.logs import quiet_logs
 from nexus.cli.options import Data, Json, settings_from
 from nexus.wiring.backup import back_up
 
@@ -22,7 +21,6 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
 
     The file holds hashes of tokens and texts of documents: keep it like the data itself. A database server is backed up with pg_dump; see docs/howto/backup.md.
     """
-    quiet_logs()
     made = back_up(settings_from(data), file)
     if as_json:
         print(json.dumps({"file": str(file), "bytes": made.size, "files": made.files, "apart": [str(path) for path in made.apart], **made.manifest}, indent=2))

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from nexus.cli.exits import UNAVAILABLE
-from nexus.cli.logs import quiet_logs
 from nexus.cli.options import Data
 from nexus.errors import BadQuestion, ConfigError, NexusError
 
@@ -59,7 +58,6 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     from nexus.plugins import load_plugins
     from nexus.ports.drift import FindingFilter
 
-    quiet_logs()
     try:
         formats = load_plugins("diff.reports", "REPORT")
         if format_ not in formats:

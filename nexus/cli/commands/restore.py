@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.logs import quiet_logs
 from nexus.cli.options import Json
 from nexus.wiring.backup import restore
 
@@ -19,7 +18,6 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     as_json: Json = False,
 ) -> None:
     """Make a data folder from a backup, for `nexus up --data`. A folder that has anything in it is refused, and a restore that fails leaves nothing behind."""
-    quiet_logs()
     manifest = restore(file, data)
     if as_json:
         print(json.dumps({"data": str(data), **manifest}, indent=2))
