@@ -33,7 +33,7 @@ def main(examples: int) -> int:
             for method, path in operations():
                 began = time.process_time()
                 try:
-                    fuzz(api, method, path, examples)
+                    fuzz(api, method, path, examples, anew=True)
                     said = "ok"
                 except Exception as error:  # noqa: BLE001  # whatever it is, it is this operation's result
                     failed += 1

@@ -26,15 +26,17 @@ def build(wanted: str = "") -> typer.Typer:
             app.add_typer(command, name=name)
         else:
             app.command(name)(command)
-    # With one command typer would drop its name.
-    app.callback()(lambda: None)
+    # What a command prints is its output alone; those that run for long set up logs of their own. (Without a callback typer would drop the name of a single command.)
+    app.callback()(_begin)
     return app
+
+
+def _begin() -> None:
+    quiet_logs()
 
 
 def main() -> None:
     """Entry point. Errors of Nexus become one clear line on stderr and the documented exit code."""
-    # What a command prints is its output alone; those that run for long set up logs of their own.
-    quiet_logs()
     try:
         build(sys.argv[1] if len(sys.argv) > 1 else "")()
     except NexusError as error:

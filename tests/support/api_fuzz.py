@@ -43,14 +43,15 @@ def described(app: Any) -> Any:
     return schemathesis.openapi.from_asgi("/openapi.json", app, headers=HEADERS)
 
 
-def fuzz(api: Any, method: str, path: str, examples: int) -> None:
-    """Valid and invalid requests; raises on an answer that is not described, and on every 5xx but a described one."""
+def fuzz(api: Any, method: str, path: str, examples: int, *, anew: bool = False) -> None:
+    """Valid and invalid requests, the same every time unless `anew`; raises on an answer that is not described, and on every 5xx but a described one."""
     operation = api[path][method]
 
     for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
 
         @given(operation.as_strategy(generation_mode=mode))
-        @settings(max_examples=examples, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet, database=None)
+        @settings(max_examples=examples, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet, database=None,
+                  derandomize=not anew)
         def check(case: Case) -> None:
             case.call_and_validate(headers=HEADERS, excluded_checks=EXCLUDED)
 
