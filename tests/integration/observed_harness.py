@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -221,3 +222,12 @@ def load_random(seed):
     """Batches of a random run (raw requests), and the right answer."""
     folder = ROOT / "random" / str(seed)
     return [path.read_bytes() for path in sorted(folder.glob("batch-*.pb"))], json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+
+
+def against_answer(bench, seed, folder):
+    """A random run's services, and what compare.py says of its edges, minute by minute, beside the right answer."""
+    windows, services, product = bench.all_windows(), bench.services(), folder / "product.json"
+    edges = [edge | {"windows": windows[edge["rid"]]} for edge in bench.edges().values()]
+    product.write_text(json.dumps({"edges": edges, "services": services}), encoding="utf-8")
+    command = [sys.executable, str(ROOT / "compare.py"), str(ROOT / "random" / str(seed) / "answer.json"), str(product), "--windows"]
+    return services, subprocess.run(command, capture_output=True, text=True, check=False)

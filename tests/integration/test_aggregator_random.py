@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from observed_harness import ROOT, Bench, load_random
+from observed_harness import Bench, against_answer, load_random
 
 from collector_receiver.otlp import decode_batch
 
@@ -36,14 +34,7 @@ def test_a_random_run(seed, way, database, tmp_path, clock):
         bench.deliver(done.spans, done.rejections)
         if number == 1:
             bench.restart()
-    windows = bench.all_windows()
-    edges = [edge | {"windows": windows[edge["rid"]]} for edge in bench.edges().values()]
-    services = bench.services()
-    (tmp_path / "product.json").write_text(json.dumps({"edges": edges, "services": services}), encoding="utf-8")
-    compared = subprocess.run(
-        [sys.executable, str(ROOT / "compare.py"), str(ROOT / "random" / str(seed) / "answer.json"), str(tmp_path / "product.json"), "--windows"],
-        capture_output=True, text=True, check=False,
-    )
+    services, compared = against_answer(bench, seed, tmp_path)
     assert compared.returncode == 0, compared.stdout
     assert "never stated" not in compared.stdout
     if way == "as sent":

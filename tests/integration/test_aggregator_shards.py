@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import polars as pl
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from observed_harness import ROOT, cases, codec, delivered, differences, load_random
+from observed_harness import against_answer, cases, codec, delivered, differences, load_random
 from observed_shards import ShardedBench
 
 from collector_receiver.otlp import decode_batch
@@ -62,14 +61,7 @@ def test_a_random_run_in_shards(seed, partitions, astray, database, tmp_path, cl
         done = decode_batch(batches[at : at + step], ["default"] * len(batches[at : at + step]))
         bench.deliver(done.spans, done.rejections)
         bench.start(number % partitions)
-    windows = bench.all_windows()
-    edges = [edge | {"windows": windows[edge["rid"]]} for edge in bench.edges().values()]
-    services = bench.services()
-    (tmp_path / "product.json").write_text(json.dumps({"edges": edges, "services": services}), encoding="utf-8")
-    compared = subprocess.run(
-        [sys.executable, str(ROOT / "compare.py"), str(ROOT / "random" / str(seed) / "answer.json"), str(tmp_path / "product.json"), "--windows"],
-        capture_output=True, text=True, check=False,
-    )
+    services, compared = against_answer(bench, seed, tmp_path)
     assert compared.returncode == 0, compared.stdout
     for name, counters in answer["services"].items():
         assert services[name]["rejected"] == counters.get("rejected", 0), name
