@@ -32,7 +32,7 @@ def drop_partitions(connection: Connection, grain: int, before: datetime) -> int
     """Drop those of a grain that end before then and have no open window; how many. StoreUnavailable as above."""
     _wait_shortly(connection)
     row = connection.execute(_SQL["drop"], {"grain": grain, "before": int(before.timestamp())}).fetchone()
-    return row[0] if row else 0
+    return _noted(connection, grain, before, row[0] if row else 0)
 
 
 def _wait_shortly(connection: Connection) -> None:
@@ -44,10 +44,22 @@ def expire(connection: Connection, minutes: datetime, hours: datetime, days: dat
     count = 0
     for grain, (before, size) in enumerate(zip((minutes, hours, days, days - _ERA), _SIZES, strict=True)):
         query = _SQL["expire_default" if grain < len(_SIZES) - 1 else "expire_eras"]
-        count += connection.execute(query, {"grain": grain, "before": int(before.timestamp()), "size": size}).rowcount
+        count += _noted(connection, grain, before, connection.execute(query, {"grain": grain, "before": int(before.timestamp()), "size": size}).rowcount)
     connection.execute(_SQL["expire_windows"], {"before": int(days.timestamp())})
     connection.execute(_SQL["expire_deliveries"], {"before": days})
     return count
 
 
-__all__ = ["add_partition", "drop_partitions", "expire", "wanted_partitions"]
+def _noted(connection: Connection, grain: int, before: datetime, count: int) -> int:
+    """`count` of what was dropped; where anything was, readers learn that earlier rows of the grain may be gone."""
+    if count:
+        connection.execute(_SQL["note_expired"], {"grain": grain, "before": int(before.timestamp())})
+    return count
+
+
+def expired(connection: Connection) -> dict[int, int]:
+    """From when on (seconds) rows of a grain are all there; a grain of which nothing was dropped has no entry."""
+    return dict(connection.execute(_SQL["expired"]).fetchall())
+
+
+__all__ = ["add_partition", "drop_partitions", "expire", "expired", "wanted_partitions"]

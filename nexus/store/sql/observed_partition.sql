@@ -24,6 +24,12 @@ WHERE r.grain = %(grain)s AND r.start < %(before)s
       SELECT 1 FROM observed_window w WHERE w.tenant = r.tenant AND NOT w.settled AND w.start >= r.start AND w.start < r.start + %(size)s
   )
 
+-- name: note_expired
+INSERT INTO observed_expired (grain, before) VALUES (%(grain)s, %(before)s) ON CONFLICT (grain) DO UPDATE SET before = greatest(observed_expired.before, excluded.before)
+
+-- name: expired
+SELECT grain, before FROM observed_expired
+
 -- name: expire_windows
 DELETE FROM observed_window WHERE settled AND start < %(before)s AND touched_at < to_timestamp(%(before)s)
 
