@@ -97,9 +97,3 @@ def _rows(connection: Connection, tenant: str, grains: list[int], edges: list[in
     values = {"tenant": tenant, "grains": grains, "edges": edges, "from": start, "to": end}
     with connection.cursor(binary=True) as cursor:
         return pl.DataFrame(cursor.execute(_SQL["rows_between"], values).fetchall(), schema=_ROWS, orient="row")
-
-
-def row_range(connection: Connection, tenant: str, grain: int) -> tuple[int, int] | None:
-    """First and last window start of a grain, seconds; None where there is none."""
-    row = connection.execute(_SQL["row_range"], {"tenant": tenant, "grain": grain}).fetchone()
-    return None if row is None or row[0] is None else (row[0], row[1])
