@@ -52,7 +52,7 @@ def absences(made: Comparison) -> dict[str, int]:
     return {r.finding.fingerprint: STRENGTH[r.finding.status] for r in made.seen_with(made.labels) if r.finding.status in STRENGTH}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(worlds(), documents(), st.integers(0, 10_000), st.sampled_from([10, 35, 60]))
 def test_order_and_repetition_change_nothing(sim: Sim, docs, seed: int, until: int) -> None:
     evidence = sim.evidence(until, docs)
@@ -71,7 +71,7 @@ def test_order_and_repetition_change_nothing(sim: Sim, docs, seed: int, until: i
     assert digest(replace(evidence, observed=tuple(reversed(evidence.observed)))) == digest(evidence)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(worlds(), documents(), st.sets(st.integers(0, 59), max_size=30))
 def test_removing_telemetry_never_strengthens_an_absence(sim: Sim, docs, lost: set[int]) -> None:
     whole = compare(sim.evidence(60, docs), Policy())
@@ -82,7 +82,7 @@ def test_removing_telemetry_never_strengthens_an_absence(sim: Sim, docs, lost: s
         assert strength <= before.get(fingerprint, 1), (fingerprint, strength, before.get(fingerprint))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(worlds(), documents(), PAIRS)
 def test_adding_a_sighting_never_strengthens_an_absence(sim: Sim, docs, pair: tuple[str, str]) -> None:
     more = replace(sim, edges=(*(e for e in sim.edges if (e.source, e.target) != pair), TrueEdge(*pair, rate=0.3)))
@@ -91,7 +91,7 @@ def test_adding_a_sighting_never_strengthens_an_absence(sim: Sim, docs, pair: tu
     assert pair not in ends or sim.requests[pair[0]] == 0 or not any(Cache(more).count(e, d) for e in more.edges if (e.source, e.target) == pair for d in range(60))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(worlds(), documents(), st.sampled_from(list(Classification)), st.sampled_from([(), ("x",), ("y",), ("x", "y"), ("z",)]))
 def test_a_reader_gets_exactly_the_report_of_the_claims_it_sees(sim: Sim, docs, clearance: Classification, namespaces: tuple[str, ...]) -> None:
     made = compare(sim.evidence(40, docs), Policy())
