@@ -18,8 +18,8 @@ from nexus.store import observed
 from nexus.store.migrate import _LEDGER, migrate, migrations
 from nexus.store.pool import Database
 
-# The first migration that the previous release does not have.
-NEWER = "0021"
+# Migrations that the previous release does not have.
+NEWER = ("0021", "0022", "0023", "0024", "0042")
 START = 1_768_478_400
 DAY = START // 86_400 * 86_400
 NS = 10**9
@@ -62,7 +62,7 @@ def previous(empty_url):
     with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute(_LEDGER)
         for migration in migrations():
-            if migration.name < NEWER or not migration.name.startswith("002"):
+            if not migration.name.startswith(NEWER):
                 connection.execute(migration.sql)
                 connection.execute("INSERT INTO schema_migration (name, checksum) VALUES (%s, %s)", (migration.name, migration.checksum))
         one = connection.execute(
