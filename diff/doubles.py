@@ -73,6 +73,10 @@ class SimulatedWorld:
         self._read()
         return self.sim.coverage(*self._days(window))
 
+    def covered(self, window: TimeRange, _step: str = "") -> TimeRange:
+        """All of it."""
+        return window
+
     def histories(self, _tenant: str, _environment: str | None, start: date, end: date) -> dict[str, EdgeHistory]:
         """Of every edge that was active."""
         cache = self._read()

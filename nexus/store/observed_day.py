@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
@@ -29,3 +30,8 @@ def histories(connection: Connection, tenant: str, first: int, until: int) -> li
 def counts_by_day(connection: Connection, tenant: str, edges: Sequence[int], first: int, until: int) -> Iterator[tuple[int, int, int]]:
     """(edge, day offset, messages, or calls where it has none) of edges, in that order."""
     yield from connection.execute(_SQL["counts_by_day"], {"tenant": tenant, "edges": list(edges), "from": first, "to": until})
+
+
+def drop_days(connection: Connection, before: date) -> None:
+    """Forget days before one."""
+    connection.execute(_SQL["drop_days"], {"before": before})

@@ -32,3 +32,6 @@ ORDER BY edge, day
 
 -- name: names
 SELECT id, rid FROM observed_edge WHERE tenant = %(tenant)s AND relation <> 'SERVICE' AND (%(environment)s::text IS NULL OR source_env = %(environment)s)
+
+-- name: drop_days
+DELETE FROM observed_day WHERE day < %(before)s::date - DATE '1970-01-01'
