@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 
 from diff import stats
 from diff.compare import Comparison, compare
-from diff.evidence import histories_of
 from diff.policy import Policy
 from diff.reading import digest
-from diff.simulate import EPOCH, Cache, Sim, TrueEdge, says
+from diff.simulate import Cache, Sim, TrueEdge, says
 from diff.visibility import label, views, visible
 from nexus.model.claim import Modality, Via
 from nexus.model.document import Classification
-from nexus.model.edge import EdgeDay
 from nexus.model.finding import Flag
 
 NAMES = ("a", "b", "c", "d")
@@ -63,11 +61,9 @@ def test_order_and_repetition_change_nothing(sim: Sim, docs, seed: int, until: i
         chance.shuffle(found)
         return tuple(found)
 
-    rows = [row for edge in sim.edges for d in range(until) if (row := Cache(sim).day(edge, d)) is not None]
     other = replace(evidence, designed=mixed(evidence.designed), past=tuple(reversed(evidence.past)), observed=tuple(reversed(evidence.observed)),
                     service_days=tuple(reversed(evidence.service_days)))
     assert shape(compare(other, Policy())) == shape(compare(evidence, Policy()))
-    assert {k: v.mask for k, v in histories_of(mixed(rows), EPOCH).items()} == {k: v.mask for k, v in histories_of(rows, EPOCH).items()}
     assert digest(replace(evidence, observed=tuple(reversed(evidence.observed)))) == digest(evidence)
 
 
@@ -138,7 +134,3 @@ def test_numbers_of_the_contract() -> None:
     assert stats.share_upper(0, 299) <= 0.01 < stats.share_upper(0, 298)
     assert round(stats.rate_upper(4100 * 3, 1.0, 0.05) * 4100) == 1
 
-
-def test_a_day_row_is_one_bit() -> None:
-    rows = [EdgeDay("e", EPOCH, 5, 0, 0, 1, 1)]
-    assert histories_of(rows, EPOCH)["e"].mask == 1

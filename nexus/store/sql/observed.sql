@@ -125,7 +125,7 @@ SELECT e.id, e.rid, e.relation, e.source, e.source_env, e.target, e.target_kind,
 FROM observed_edge e
 WHERE e.tenant = %(tenant)s
   AND (%(service)s::boolean = (e.relation = 'SERVICE'))
-  AND (%(rid)s::text = '' OR e.rid = %(rid)s)
+  AND (cardinality(%(rids)s::text[]) = 0 OR e.rid = ANY(%(rids)s::text[]))
   AND (%(environment)s::text IS NULL OR e.source_env = %(environment)s)
   AND (%(namespace)s::text IS NULL OR split_part(e.source, '/', 1) = %(namespace)s AND e.source LIKE '%%/%%'
        OR e.target_kind = 'service' AND split_part(e.target, '/', 1) = %(namespace)s AND e.target LIKE '%%/%%')
