@@ -17,13 +17,11 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-import polars as pl
-
 from diff.compare import compare
-from diff.evidence import EDGE_DAY_SCHEMA, Evidence, histories_of, with_daily_counts
+from diff.evidence import Evidence
 from diff.policy import Policy
 from diff.simulate import says
-from nexus.model.edge import ObservedEdge, Relation, Support
+from nexus.model.edge import EdgeHistory, ObservedEdge, Relation, Support
 from nexus.model.entity import Entity
 from nexus.model.registry import Registry
 from nexus.model.service import Coverage, Node, ServiceDay
@@ -40,7 +38,7 @@ def pairs(count: int, services: int, chance: random.Random) -> list[tuple[int, i
     return sorted(found)
 
 
-def world(edges: int, days: int) -> tuple[Evidence, pl.DataFrame]:
+def world(edges: int, days: int) -> Evidence:
     chance = random.Random(7)
     services = max(20, edges // 25)
     everything = pairs(edges * 5 // 4, services, chance)
@@ -59,13 +57,9 @@ def world(edges: int, days: int) -> tuple[Evidence, pl.DataFrame]:
     service_days = tuple(
         ServiceDay(Node(name), START + timedelta(days=d), 2000, 1000, {"http": 500}, {"http": 495}, 1.0, 1.0, ("1",), 3) for name in names for d in range(days)
     )
-    frame = pl.DataFrame({
-        "rid": pl.Series([f"e{n}" for n in range(len(seen))]).gather(pl.Series([n for n in range(len(seen)) for _ in range(days)], dtype=pl.UInt32)),
-        "day": pl.Series([START + timedelta(days=d) for d in range(days)] * len(seen), dtype=pl.Date),
-    }).with_columns(calls=pl.lit(40, pl.Int64), messages=pl.lit(0, pl.Int64), errors=pl.lit(0, pl.Int64), traces=pl.lit(40, pl.Int64), instance_hours=pl.lit(20, pl.Int64))
-    assert dict(frame.schema) == dict(pl.Schema(EDGE_DAY_SCHEMA))
+    histories = {edge.rid: EdgeHistory((1 << days) - 1, 40 * days, 0, 3 * days, end - timedelta(days=days)) for edge in observed}
     registry = Registry([Entity(f"s{n}", name, "service") for n, name in enumerate(names)])
-    return Evidence(first, end, START, designed, observed, observed, {}, service_days, Coverage(complete=True, gaps=(), sampling_policy="none"), registry), frame
+    return Evidence(first, end, START, designed, observed, (), histories, service_days, Coverage(complete=True, gaps=(), sampling_policy="none"), registry)
 
 
 def peak() -> float:
