@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from diff import promises, rank, sentences
 from diff.components import Component, components
 from diff.evidence import Evidence
-from diff.fingerprint import fingerprint, kind_of
+from diff.fingerprint import fingerprint
 from diff.gather import Indexes, explained, subject_of
 from diff.index import EdgeIndex, Pair, by_via, pairs_of
 from diff.names import End, same_topic
@@ -207,8 +207,7 @@ def _implied(edge: ObservedEdge, indexes: Indexes) -> bool:
 
 def _ends(edge: ObservedEdge, indexes: Indexes) -> tuple[End, End]:
     names = indexes.world.names
-    source, target = names.observed(edge.source), names.observed(edge.target)
-    return End(edge.source.name, edge.source.kind.value, source, mapped=True), End(edge.target.name, edge.target.kind.value, target, mapped=True)
+    return names.end(edge.source), names.end(edge.target)
 
 
 def _undocumented(edges: Sequence[ObservedEdge], indexes: Indexes) -> Subject:
@@ -232,18 +231,15 @@ def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: ra
         details["series"] = {"from": world.evidence.history_from.isoformat(), "days": series}
     if subject.source.members or subject.target.members:
         details["members"] = [*subject.source.members, *subject.target.members]
-    identity = fingerprint(kind_of(kind.flag, kind.status), subject.relation, subject.source.key, subject.target.key, subject.via, environment)
+    identity = fingerprint(kind.identity, subject.relation, subject.source.key, subject.target.key, subject.via, environment)
     finding = Finding(
         identity, kind.flag, kind.status, verdict.reason, subject.relation, source, target, subject.via, environment, kind.severity if verdict.severity is None else verdict.severity,
         rank.score(kind, verdict, subject, reach, world), sentences.summary(kind, verdict, source, target, subject.relation), exposure=verdict.exposure,
-        what_would_change_this=verdict.change, designed=_designed(subject, source, target), observed=verdict.edge, undecided=verdict.undecided, details=details,
+        what_would_change_this=verdict.change, designed=_designed(identity, subject, source, target), observed=verdict.edge, undecided=verdict.undecided, details=details,
     )
     calls = sum([amount(e) for e in subject.edges]) if primary and kind.flag is not Flag.DOC_ONLY else 0
     return Row(finding, view[0], view[1], primary, calls)
 
 
-def _designed(subject: Subject, source: Node, target: Node) -> DesignedEdge | None:
-    if not subject.claims:
-        return None
-    rid = fingerprint("designed", subject.relation, subject.source.key, subject.target.key, subject.via, subject.environment)
-    return DesignedEdge(rid, Relation(subject.relation), source, target, subject.via, subject.claims)
+def _designed(identity: str, subject: Subject, source: Node, target: Node) -> DesignedEdge | None:
+    return DesignedEdge(identity, Relation(subject.relation), source, target, subject.via, subject.claims) if subject.claims else None

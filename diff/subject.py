@@ -6,7 +6,7 @@ Subjects and verdicts are named tuples: they are made for every edge of a run, a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -93,6 +93,11 @@ class Kind:
     decide: Decide
     # Traits without which it has nothing to say; it is not asked then.
     needs: int = 0
+    # What the fingerprint takes for the kind: a conflict's own name, else the flag, so that growing evidence stays one finding.
+    identity: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "identity", self.status if self.flag is Flag.CONFLICT else self.flag.value)
 
 
 def node_of(end: End, environment: str) -> Node:

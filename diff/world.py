@@ -90,6 +90,7 @@ class World:
         # Messages that reached a topic, by day offset.
         self.messages: dict[str, dict[int, int]] = {}
         self._subscriptions: dict[str, list[ObservedEdge]] = {}
+        self._daily = any(history.by_day for history in evidence.histories.values())
         # Answers of presence.py about single edges, by rid.
         self.supports: dict[str, Any] = {}
         self._absent: tuple[Subject, exposure.Absence] | None = None
@@ -152,7 +153,7 @@ class World:
 
     def series(self, edges: Iterable[ObservedEdge]) -> list[int]:
         """Calls or messages by day of the history; empty where the days are not kept."""
-        kept = [counts for edge in edges if (counts := self.history(edge).by_day)]
+        kept = [counts for edge in edges if (counts := self.history(edge).by_day)] if self._daily else []
         if not kept:
             return []
         found = [0] * len(self.dates)
