@@ -179,7 +179,7 @@ class Engine:
         self._working.recover(0)
         seq, now = 0, self._clock.now()
         for found in again(self._reader, self._database, self._exchange, kept, self._retention, now, REBUILD_SPANS):
-            mail = self._exchange.sort(coded(found.spans), found.letters)
+            mail = self._exchange.sort(found.spans, found.letters)
             new, related, _ = self._unseen(mail.own, mail.copies)
             if not new.height:
                 continue
