@@ -104,7 +104,7 @@ def resource_columns(texts: pa.BinaryArray, blocks: pa.RecordBatch) -> pl.DataFr
             stated = found.filter(pl.col("key") == name).unique("row", keep="last", maintain_order=True)
             if best.null_count() < len(best):
                 taken = best.gather(stated["row"])
-                stated = stated.filter((pl.col("value") != "") | taken.is_null())
+                stated = stated.filter((pl.col("value").str.strip_chars() != "") | taken.is_null())
             best = best.scatter(stated["row"], stated["value"])
         out[concept] = best
     return pl.DataFrame(out)

@@ -27,7 +27,7 @@ class Reach:
 
     def share(self, *names: str) -> float:
         """0.5 for nodes without neighbours, 1 for the best connected one."""
-        degree = max((self._degree.get(name, 0) for name in names), default=0)
+        degree = max([self._degree.get(name, 0) for name in names], default=0)
         return 0.5 + 0.5 * math.log1p(degree) / math.log1p(self._most)
 
 
@@ -42,7 +42,7 @@ def score(kind: Kind, verdict: Verdict, subject: Subject, reach: Reach, world: W
 def _impact(verdict: Verdict, subject: Subject, reach: Reach) -> float:
     """Traffic behind it; for what was never seen, how many places say it."""
     edges = subject.edges or ((verdict.edge,) if verdict.edge is not None else ())
-    calls = sum(amount(e) for e in edges)
+    calls = sum([amount(e) for e in edges])
     if calls:
         return 0.4 + 0.6 * math.log1p(calls) / math.log1p(max(reach.busiest, calls))
     return min(1.0, 0.5 + 0.1 * len(subject.claims))
@@ -50,8 +50,8 @@ def _impact(verdict: Verdict, subject: Subject, reach: Reach) -> float:
 
 def _novelty(subject: Subject, world: World) -> float:
     """1 for what was first seen within a week, 0.7 for what is old or was never seen."""
-    firsts = [e.first_seen for e in (*subject.edges, *subject.past) if e.first_seen is not None]
-    if not firsts:
+    first = world.first_seen(subject.past or subject.edges)
+    if first is None:
         return 0.8
-    age = world.evidence.window_to - min(firsts)
+    age = world.evidence.window_to - first
     return 1.0 if age < timedelta(days=world.policy.emerging_days) else 0.7

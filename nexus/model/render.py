@@ -8,6 +8,7 @@ from typing import Any
 from nexus.model.claim import Claim, Via
 from nexus.model.edge import DesignedEdge, Latency, ObservedEdge
 from nexus.model.service import Coverage, Node
+from nexus.model.window import TimeRange
 
 BASES = ("paired", "inferred", "client_only", "server_only", "boundary", "linked")
 
@@ -21,7 +22,9 @@ def latency_json(found: Latency | None) -> dict[str, Any]:
     """A latency, `{}` for none."""
     if found is None:
         return {}
-    return {name: getattr(found, name) for name in ("count", "sum", "min", "p50", "p90", "p95", "p99", "max")}
+    return {
+        "count": found.count, "sum": found.sum, "min": found.min, "p50": found.p50, "p90": found.p90, "p95": found.p95, "p99": found.p99, "max": found.max,
+    }
 
 
 def node_json(node: Node) -> dict[str, str]:
@@ -62,14 +65,20 @@ def observed_edge_json(edge: ObservedEdge) -> dict[str, Any]:
     }
 
 
-def coverage_json(found: Coverage) -> dict[str, Any]:
-    """Coverage of a window."""
+def coverage_json(found: Coverage, covered: TimeRange) -> dict[str, Any]:
+    """Coverage of a window, and the window that the answer stands for."""
     return {
+        "window": window_json(covered),
         "complete": found.complete, "sampling_policy": found.sampling_policy,
         "gaps": [
             {"source": g.source, "from": instant(g.start), "to": instant(g.end), "state": g.state.value, "reason": g.reason, "probability": g.probability} for g in found.gaps
         ],
     }
+
+
+def window_json(window: TimeRange) -> dict[str, Any]:
+    """A range of time, null where open."""
+    return {"from": instant(window.start), "to": instant(window.end)}
 
 
 def designed_edge_json(edge: DesignedEdge) -> dict[str, Any]:
