@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Protocol
 
-from nexus.model.edge import EdgeDay, ObservedEdge
+from nexus.model.edge import EdgeHistory, ObservedEdge
 from nexus.model.service import Coverage, ServiceDay
 from nexus.model.window import TimeRange
 
@@ -28,6 +29,8 @@ class EdgeFilter:
     relation: str = ""
     window: TimeRange = field(default_factory=TimeRange)
     infrastructure: str = "exclude"
+    # Only these; empty = all.
+    rids: tuple[str, ...] = ()
     limit: int = 0
     after: str = ""
 
@@ -44,7 +47,7 @@ class ObservedReader(Protocol):
         ...
 
     def series(self, tenant: str, rid: str, window: TimeRange, step: str) -> list[dict[str, Any]]:
-        """Measures by step (`1m`, `1h`, `1d`): `[{"start": datetime, ...measures as in api.md}]`."""
+        """Measures by step (`1m`, `1h`, `1d`) that lies in the range at least in part: `[{"start": datetime, "edge": ObservedEdge}]`."""
         ...
 
     def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
@@ -55,12 +58,20 @@ class ObservedReader(Protocol):
         """Which ranges the sources could not read."""
         ...
 
+    def covered(self, window: TimeRange, step: str = "") -> TimeRange:
+        """What answers about a window stand for: whole hours or days at its ends where finer rows have expired; of a series with `step`, what is kept of it."""
+        ...
+
 
 class ObservedHistory(Protocol):
-    """Daily rows, for the diff."""
+    """Days, for the diff."""
 
-    def edge_days(self, tenant: str, environment: str | None, start: date, end: date) -> list[EdgeDay]:
-        """Every edge's active days in [start, end)."""
+    def histories(self, tenant: str, environment: str | None, start: date, end: date) -> dict[str, EdgeHistory]:
+        """Every edge that was active on a day in [start, end), by rid; without its counts by day."""
+        ...
+
+    def counts_by_day(self, tenant: str, rids: Collection[str], start: date, end: date) -> dict[str, tuple[tuple[int, int], ...]]:
+        """Calls, or messages of an edge that has them, of those edges by day offset in [start, end)."""
         ...
 
     def service_days(self, tenant: str, environment: str | None, start: date, end: date) -> list[ServiceDay]:

@@ -55,22 +55,11 @@ COPY observed_revised (
 -- name: drop_touched
 DELETE FROM observed_row r USING observed_touched t
 WHERE r.tenant = t.tenant AND r.grain = t.grain AND r.edge = t.edge AND r.start = t.start AND r.shard = t.shard
+  AND NOT EXISTS (
+      SELECT 1 FROM observed_revised v WHERE v.tenant = t.tenant AND v.grain = t.grain AND v.edge = t.edge AND v.start = t.start AND v.shard = t.shard
+  )
 
 -- name: put_revised
-INSERT INTO observed_row (
-    tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
-    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
-)
-SELECT tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
-       client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
-FROM observed_revised
-
--- name: drop_pending
-DELETE FROM observed_row r USING observed_touched t
-WHERE r.tenant = t.tenant AND r.grain = -1 AND r.edge = t.edge AND r.start = t.start AND r.shard = t.shard
-  AND NOT EXISTS (SELECT 1 FROM observed_revised v WHERE v.tenant = t.tenant AND v.edge = t.edge AND v.start = t.start)
-
--- name: put_pending
 INSERT INTO observed_row (
     tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
     client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
@@ -136,7 +125,7 @@ SELECT e.id, e.rid, e.relation, e.source, e.source_env, e.target, e.target_kind,
 FROM observed_edge e
 WHERE e.tenant = %(tenant)s
   AND (%(service)s::boolean = (e.relation = 'SERVICE'))
-  AND (%(rid)s::text = '' OR e.rid = %(rid)s)
+  AND (cardinality(%(rids)s::text[]) = 0 OR e.rid = ANY(%(rids)s::text[]))
   AND (%(environment)s::text IS NULL OR e.source_env = %(environment)s)
   AND (%(namespace)s::text IS NULL OR split_part(e.source, '/', 1) = %(namespace)s AND e.source LIKE '%%/%%'
        OR e.target_kind = 'service' AND split_part(e.target, '/', 1) = %(namespace)s AND e.target LIKE '%%/%%')
@@ -159,9 +148,6 @@ SELECT r.edge, r.start, r.grain, r.facts, r.calls, r.handled, r.messages, r.retr
        r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max, r.queue_min, r.queue_max, r.bags, r.sketches, r.shown, r.examples
 FROM observed_row r
 WHERE r.tenant = %(tenant)s AND r.grain = ANY(%(grains)s) AND r.edge = ANY(%(edges)s) AND r.start >= %(from)s AND r.start < %(to)s
-
--- name: row_range
-SELECT min(start), max(start) FROM observed_row WHERE tenant = %(tenant)s AND grain IN (%(grain)s, -1)
 
 -- name: rows_inside
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
