@@ -27,7 +27,7 @@ SELECT segment, passages, lengths, terms, places, frequencies FROM segment_terms
 
 -- name: add_pack
 INSERT INTO pack (tenant, namespace, level, size, passages, lengths)
-VALUES (%(tenant)s, %(namespace)s, %(level)s, %(size)s, %(passages)b, %(lengths)b)
+VALUES (%(tenant)s, %(namespace)s, %(level)s, %(size)s, %(passages)s, %(lengths)s)
 RETURNING id
 
 -- name: copy_rows

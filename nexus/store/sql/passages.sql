@@ -17,7 +17,7 @@ COPY passage (id, tenant, rid, document, segment, ordinal, section, line_start, 
 
 -- name: add_terms
 INSERT INTO segment_terms (tenant, segment, passages, lengths, terms, places, frequencies)
-VALUES (%(tenant)s, %(segment)s, %(passages)b, %(lengths)b, %(terms)b, %(places)b, %(frequencies)b)
+VALUES (%(tenant)s, %(segment)s, %(passages)s, %(lengths)s, %(terms)s, %(places)s, %(frequencies)s)
 
 -- name: readable_passages
 SELECT p.id, p.rid, p.ordinal, p.section, p.line_start, p.line_end, p.text, p.level, p.language, d.rid AS document, d.title, d.uri, d.revision, d.tier,
