@@ -256,7 +256,8 @@ class Ingestor:
         pending = 0
         if tally.indexed:
             pack_all(self._database, tenant)
-        if self._embedding is not None and tally.indexed:
+        if self._embedding is not None:
+            # Also where nothing changed: an earlier call may have ended without its vectors.
             pending, problem = self._embedding.fill(tenant, self._limits.embed_s, progress)
             if problem:
                 tally.problem("", 0, f"embed: {problem}", "embed")
