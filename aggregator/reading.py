@@ -158,5 +158,7 @@ def _hours_pending(connection: Connection, tenant: str, bags: pl.DataFrame) -> p
 
 def _summed(known: list[EdgeRow], parts: Parts) -> list[tuple[EdgeRow, dict[str, Any]]]:
     """Rows of each edge added up, in the order of `known`."""
-    found = {row["edge"]: row for row in summaries(added(parts.at(pl.lit(0, pl.Int64))))}
+    whole = parts.at(pl.lit(0, pl.Int64))
+    # Mostly there is one row an edge, of an era.
+    found = {row["edge"]: row for row in summaries(added(whole) if whole.totals["edge"].is_duplicated().any() else whole)}
     return [(edge, found[edge.id]) for edge in known if edge.id in found]
