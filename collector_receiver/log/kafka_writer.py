@@ -14,13 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from collector_receiver.log.kafka_client import ASK_S, KafkaOptions, Producer, ready_topic
 from collector_receiver.log.record import Compression, encode, size_of
-from collector_receiver.raw import BLOCK, RawSpans
+from collector_receiver.raw import RawSpans
 from nexus import telemetry
 from nexus.errors import Overloaded, StoreUnavailable, TooLarge
 from nexus.model.partition import partition_of
@@ -36,6 +35,11 @@ UNCOMPRESSED: Final[Compression] = "none"
 FULL_RETRY_S: Final = 1.0
 AWAY_RETRY_S: Final = 5.0
 POLL_S: Final = 0.2
+# After these an idempotent producer sends nothing any more, however well the brokers are.
+DEAD: Final = frozenset({
+    KafkaError._FATAL, KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,  # noqa: SLF001  # the client's spelling
+    KafkaError.UNKNOWN_PRODUCER_ID,
+})
 
 
 @dataclass(slots=True)
@@ -57,14 +61,19 @@ class KafkaSpanLogWriter:
         self._pending = 0
         self._partitions = 0
         self._closed = False
-        self._producer = Producer(
+        self._dead = False
+        self._producer = self._made()
+        self._poller = threading.Thread(target=self._poll, name="kafka-producer", daemon=True)
+        self._poller.start()
+
+    def _made(self) -> Producer:
+        options = self._options
+        return Producer(
             options.client(
                 acks="all", enable_idempotence=True, linger_ms=5, compression_type=options.compression, message_max_bytes=options.max_message_bytes + 4096,
                 delivery_timeout_ms=round(options.timeout.total_seconds() * 1000), queue_buffering_max_kbytes=max(1024, options.max_pending_bytes // 1024),
             )
         )
-        self._poller = threading.Thread(target=self._poll, name="kafka-producer", daemon=True)
-        self._poller.start()
 
     def append(self, spans: pl.DataFrame, source: str, rejections: Sequence[Rejection] = ()) -> None:
         """See `SpanLogWriter.append`."""
@@ -110,8 +119,8 @@ class KafkaSpanLogWriter:
             yield made
         elif len(spans) > 1:
             half = len(spans) // 2
-            yield from self._entries(_trimmed(spans[:half]), entry)
-            yield from self._entries(_trimmed(spans[half:]), entry)
+            for part in (spans[:half], spans[half:]):
+                yield from self._entries(_trimmed(part) if isinstance(part, pl.DataFrame) else part, entry)
         else:
             raise TooLarge(f"a span with its resource takes {size_of(made)} bytes; NEXUS_LOG__KAFKA__MAX_MESSAGE_BYTES allows {self._options.max_message_bytes}")
 
@@ -125,6 +134,7 @@ class KafkaSpanLogWriter:
         def acknowledged(error: KafkaError | None, _message: Message) -> None:
             # On the poller's thread alone.
             waiting.error = waiting.error or error
+            self._dead = self._dead or (error is not None and error.code() in DEAD)
             waiting.left -= 1
             if waiting.left <= 0:
                 waiting.done.set()
@@ -137,6 +147,7 @@ class KafkaSpanLogWriter:
         except BufferError as error:
             raise Overloaded("the brokers take spans slower than they arrive; send again", retry_after=FULL_RETRY_S) from error
         except KafkaException as error:
+            self._dead = self._dead or error.args[0].code() in DEAD
             raise self._failed(str(error)) from error
         finally:
             with self._lock:
@@ -154,13 +165,19 @@ class KafkaSpanLogWriter:
     def _poll(self) -> None:
         while not self._closed:
             self._producer.poll(POLL_S)
+            if self._dead:
+                # Senders come again with what it had; what it has sent after all counts once.
+                log.warning("kafka_producer_replaced", topic=self._options.topic)
+                dead, self._producer, self._dead = self._producer, self._made(), False
+                dead.purge()
+                dead.flush(POLL_S)
 
 
 def split(spans: Spans, partitions: int) -> list[tuple[int, Spans]]:
     """The spans of each partition that has any, by trace."""
     if not len(spans):
         return []
-    ids = spans["trace_id"] if isinstance(spans, pl.DataFrame) else pl.Series(pl.from_arrow(spans.spans.column("trace_id")))
+    ids = spans["trace_id"] if isinstance(spans, pl.DataFrame) else spans.trace_ids()
     to = partition_of(ids, partitions)
     places = to.unique().sort().to_list()
     if len(places) == 1:
@@ -169,21 +186,12 @@ def split(spans: Spans, partitions: int) -> list[tuple[int, Spans]]:
 
 
 def _taken(spans: Spans, mask: pl.Series) -> Spans:
-    if isinstance(spans, pl.DataFrame):
-        return _trimmed(spans.filter(mask))
-    return _trimmed(RawSpans(spans.spans.filter(pa.array(mask.to_numpy())), spans.blocks, spans.allowed))
+    return _trimmed(spans.filter(mask)) if isinstance(spans, pl.DataFrame) else spans.take(np.flatnonzero(mask.to_numpy()))
 
 
-def _trimmed(spans: Spans) -> Spans:
-    """Without resources and texts of other spans: a message is to hold its own."""
-    if isinstance(spans, pl.DataFrame):
-        # Slices share their buffers, and IPC writes them whole; `take` copies what is there.
-        return pl.DataFrame(pl.from_arrow(spans.to_arrow(compat_level=pl.CompatLevel.oldest()).take(np.arange(len(spans)))))
-    used, place = np.unique(np.asarray(spans.spans.column(BLOCK)), return_inverse=True)
-    if len(used) == spans.blocks.num_rows:
-        return spans
-    column = spans.spans.schema.get_field_index(BLOCK)
-    return RawSpans(spans.spans.set_column(column, BLOCK, pa.array(place, pa.uint32())), spans.blocks.take(pa.array(used)), spans.allowed)
+def _trimmed(frame: pl.DataFrame) -> pl.DataFrame:
+    # Slices share their buffers, and IPC writes them whole; `take` copies what is there.
+    return pl.DataFrame(pl.from_arrow(frame.to_arrow(compat_level=pl.CompatLevel.oldest()).take(np.arange(len(frame)))))
 
 
 __all__ = ["KafkaSpanLogWriter", "split"]
