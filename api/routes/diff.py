@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.context import Context, Manager, Reader, principal
@@ -21,16 +21,7 @@ from nexus.ports.drift import DriftControl, DriftReader, DriftRecords, FindingFi
 
 ROUTER = APIRouter(tags=["drift"])
 
-
-def _language(
-    lang: Annotated[Literal["en", "ko"] | None, Query(description="Language of `summary` and `what_would_change_this`; without it that of Accept-Language.")] = None,
-    accept_language: Annotated[str, Header(include_in_schema=False)] = "",
-) -> str:
-    """What the reader asks for first, English where that is neither."""
-    return lang or ("ko" if accept_language.strip().casefold().startswith("ko") else "en")
-
-
-Lang = Annotated[str, Depends(_language)]
+Lang = Annotated[Literal["en", "ko"], Query(description="Language of `summary` and `what_would_change_this`.")]
 DEFAULT_LIMIT = 500
 MAX_LIMIT = 5_000
 NO_RUN: dict[str, Any] = {
@@ -77,7 +68,6 @@ class Decision(BaseModel):
 def read_diff(
     context: Context,
     reader: Reader,
-    lang: Lang,
     environment: str | None = None,
     namespace: str | None = None,
     start: Annotated[datetime | None, Query(alias="from")] = None,
@@ -90,6 +80,7 @@ def read_diff(
     run: Annotated[str, Query(description="A run by its id instead of the newest.")] = "",
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT,
     cursor: str = "",
+    lang: Lang = "en",
 ) -> dict[str, Any]:
     """The newest stored run that fits, cut to what this reader may see. Computes nothing and changes nothing."""
     wanted = _filter(
@@ -119,7 +110,7 @@ def list_runs(context: Context, reader: Reader, environment: str | None = None, 
 
 
 @ROUTER.get("/diff/findings/{fingerprint}", responses=responses(404))
-def one(context: Context, reader: Reader, fingerprint: str, lang: Lang) -> dict[str, Any]:
+def one(context: Context, reader: Reader, fingerprint: str, lang: Lang = "en") -> dict[str, Any]:
     """One finding with its history."""
     found = context.services.get(DriftRecords).finding(_filter(reader), fingerprint)
     if found is None:
