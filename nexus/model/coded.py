@@ -20,7 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from nexus.model.keys import BEFORE, U64, binary, eight, encoded, halves, mix, mixed, span_key, tenant_key, trace_key
-from nexus.model.span import KEY_VALUE, SPAN_SCHEMA, Kind
+from nexus.model.span import KEY_VALUE, SPAN_SCHEMA, Kind, Status
 
 ROWS: Final[dict[str, Any]] = {
     "tk": pl.UInt64, "key": pl.UInt64, "trace_hi": pl.UInt64, "trace_lo": pl.UInt64, "span": pl.UInt64, "parent": pl.UInt64, "start_ns": pl.Int64, "end_ns": pl.Int64,
@@ -97,33 +97,27 @@ def coded(received: pl.DataFrame) -> Spans:
     pairs = received["attributes"].explode(empty_as_null=False, keep_nulls=False).struct
     attributes = listed([pairs.field("key"), pairs.field("value")], received["attributes"].list.len().fill_null(0).to_numpy())
     linking = np.flatnonzero(received["links"].list.len().fill_null(0).to_numpy()).astype(np.uint32)
+    hi, lo = halves(received["trace_id"])
+    rows = received.select("start_ns", "end_ns").with_columns(trace_hi=pl.Series(hi), trace_lo=pl.Series(lo), span=eight(received["span_id"]), parent=parent)
+    contents = received.with_columns(
+        kind=pl.when(pl.col("kind") > Kind.CONSUMER).then(0).otherwise(pl.col("kind")).cast(pl.UInt8),
+        status=pl.when(pl.col("status") > Status.ERROR).then(0).otherwise(pl.col("status")).cast(pl.UInt8), odd_parent=odd,
+    ).select(*SAID, "odd_parent")
     return assembled(
-        mixed([*simple, odd, attributes]), tenant_keys(received["tenant"]), halves(received["trace_id"]), eight(received["span_id"]).to_numpy(), parent,
-        received["start_ns"], received["end_ns"], lambda rows: received[rows], (linking, received["links"].gather(linking)),
+        mixed([*simple, odd, attributes]), tenant_keys(received["tenant"]), np.arange(received.height, dtype=np.uint32), lambda index: contents[index], rows,
+        _links(linking, received["links"].gather(linking)),
     )
 
 
-def assembled(
-    number: U64, tenant: U64, trace: tuple[U64, U64], span: U64, parent: pl.Series, start_ns: pl.Series, end_ns: pl.Series,
-    frame: Callable[[npt.NDArray[np.uint32]], pl.DataFrame], links: tuple[npt.NDArray[np.uint32], pl.Series],
-) -> Spans:
-    """Spans of their columns: a `number` of what each says, the `tenant_key` of each, ids as numbers.
+def assembled(number: U64, tenant: U64, content: npt.NDArray[np.uint32], contents: Callable[[npt.NDArray[np.uint32]], pl.DataFrame], rows: pl.DataFrame, links: pl.DataFrame) -> Spans:
+    """Spans of what they say, which may come several times: a `number` of each content and the `tenant_key` of its tenant.
 
-    `frame` gives some of them as a frame of `SPAN_SCHEMA`; `links`: rows that link, and their lists.
+    `content`: which one each span says. `contents` gives some of them as a frame of `CONTENTS` without `hash`. `rows` has the ids and times of `ROWS`; `links` is as in `Spans`.
     """
     codes, first = _codes(number, tenant)
-    found = frame(first)
-    contents = found.select(
-        *(name for name in SAID if name not in {"kind", "status"}),
-        kind=pl.when(pl.col("kind") > Kind.CONSUMER).then(0).otherwise(pl.col("kind")).cast(pl.UInt8),
-        status=pl.when(pl.col("status") > 2).then(0).otherwise(pl.col("status")).cast(pl.UInt8),  # Status.StatusCode
-        odd_parent=pl.when(~pl.col("parent_id").bin.size().is_in([0, 8])).then("parent_id"), hash=pl.Series(number[first]),  # a span id has eight bytes
-    )
-    tk = trace_key(tenant, *trace)
-    rows = pl.DataFrame({
-        "tk": tk, "key": span_key(tk, span), "trace_hi": trace[0], "trace_lo": trace[1], "span": span, "parent": parent, "start_ns": start_ns, "end_ns": end_ns, "content": codes,
-    }, schema=ROWS)
-    return Spans(rows, contents.select(list(CONTENTS)), _links(*links))
+    tk = trace_key(tenant[content], rows["trace_hi"].to_numpy(), rows["trace_lo"].to_numpy())
+    found = rows.with_columns(tk=pl.Series(tk), key=pl.Series(span_key(tk, rows["span"].to_numpy())), content=pl.Series(codes[content]))
+    return Spans(found.select(pl.col(name).cast(kind) for name, kind in ROWS.items()), contents(first).with_columns(hash=pl.Series(number[first])).select(list(CONTENTS)), links)
 
 
 def _codes(number: U64, tenant: U64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
