@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from aggregator.facts import Facts
@@ -23,6 +24,7 @@ from aggregator.service_facts import COUNTERS, EXITS
 from aggregator.steps import Rules
 from nexus.model.coded import Spans, canonical, together
 from nexus.model.keys import BEFORE
+from nexus.model.tables import encoded
 from nexus.model.window import HOUR_NS
 
 SERVICE: Final = "SERVICE"
@@ -113,20 +115,32 @@ def _only_facts(facts: pl.DataFrame) -> pl.DataFrame:
 
 def unseen(new: Spans, related: Spans) -> tuple[Spans, pl.DataFrame]:
     """`new` without repeated deliveries, and how many spans of each service (`tenant`, `service`, `environment`, `duplicates`) were repeated."""
-    keys = pl.concat([related.rows["key"], new.rows["key"]])
-    again = np.flatnonzero(keys.is_duplicated().to_numpy()).astype(np.uint32)
-    none = pl.DataFrame(schema={"tenant": pl.String, "service": pl.String, "environment": pl.String, "duplicates": pl.Int64})
-    if not len(again):
-        return new, none
-    every = together([related, new])
-    some = canonical(every, again).with_columns(key=keys.gather(again), tenant=every.said("tenant").gather(again))
-    repeated = some.with_columns(first=pl.struct("tenant", "key", "canonical").is_first_distinct()).filter(~pl.col("first") & (pl.col("at") >= related.height))
-    if not repeated.height:
-        return new, none
-    kept = np.ones(new.height, dtype=bool)
-    place = repeated["at"].to_numpy() - related.height
-    kept[place] = False
-    return new.where(kept), counted_services(new, place, "duplicates")
+    codes, first = encoded(np.concatenate([related.rows["key"].to_numpy(), new.rows["key"].to_numpy()]))
+    repeated = np.zeros(len(codes), dtype=bool)
+    later = np.flatnonzero(first[codes] != np.arange(len(codes)))
+    if len(later):
+        # Most that come again say the same in every number; what is said in two ways is compared as text.
+        every = together([related, new])
+        same = _alike(every, later, first[codes[later]])
+        repeated[later[same]] = True
+        differ = np.zeros(len(first), dtype=bool)
+        differ[codes[later[~same]]] = True
+        some = canonical(every, np.flatnonzero(differ[codes]).astype(np.uint32))
+        some = some.with_columns(key=pl.Series(codes).gather(some["at"]), tenant=every.said("tenant").gather(some["at"]))
+        repeated[some.filter(~pl.struct("tenant", "key", "canonical").is_first_distinct())["at"].to_numpy()] = True
+    repeated = repeated[related.height :]
+    return new.where(~repeated), counted_services(new, np.flatnonzero(repeated), "duplicates")
+
+
+def _alike(spans: Spans, rows: npt.NDArray[np.int64], others: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+    """Whether each of `rows` says the same as the one of `others`, as far as numbers tell: spans with links may."""
+    linking = np.zeros(spans.height, dtype=bool)
+    linking[spans.links["at"].to_numpy()] = True
+    same: npt.NDArray[np.bool_] = ~linking[rows] & ~linking[others]
+    for column in spans.rows.select("content", "start_ns", "end_ns", pl.col("parent").fill_null(0)):
+        values = column.to_numpy()
+        same &= values[rows] == values[others]
+    return same
 
 
 __all__ = ["Delta", "delta", "difference", "edge_rid", "unseen"]

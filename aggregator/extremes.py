@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from aggregator.rollup import LATENCIES, ROW
-from nexus.model.keys import encoded
+from nexus.model.tables import encoded
 
 KEPT: Final = 3
 # Nanoseconds; what takes longer counts as equally slow until the last choice.

@@ -23,7 +23,7 @@ import polars as pl
 
 from aggregator.facts import BAGS, COUNTS, Facts
 from aggregator.sketch import mark
-from nexus.model.keys import encoded
+from nexus.model.tables import encoded
 from nexus.model.window import HOUR_NS, MINUTE_NS
 
 EDGE: Final = ("tenant", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")

@@ -24,6 +24,7 @@ from nexus.errors import StoreUnavailable
 from nexus.model.coded import LINKS, Spans, coded, tenant_keys, together
 from nexus.model.keys import U64, Ints, eight, halves, tenant_key, trace_key
 from nexus.model.span import Kind
+from nexus.model.tables import stable_order
 
 # How far links are followed from a touched trace: sender, its other receivers, their other senders, the polls of those.
 HOPS: Final = 4
@@ -98,7 +99,7 @@ class WorkingSpans:
 
     def add(self, seq: int, spans: Spans, samples: pl.DataFrame) -> Part:
         """Write part `seq` durably; `samples` as `SAMPLES`. It counts from `accept` on."""
-        spans = spans.take(np.argsort(spans.rows["tk"].to_numpy(), kind="stable").astype(np.uint32))
+        spans = spans.take(stable_order(spans.rows["tk"].to_numpy()))
         pairs = link_pairs(spans)
         self._write(seq, "samples", samples.select(list(SAMPLES)))
         if len(pairs):

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from collector_receiver.compiled import compiled
+from nexus.model.compiled import compiled
 from collector_receiver.scan_layout import Bytes
 
 _0, _1 = np.uint64(0), np.uint64(1)

@@ -54,14 +54,6 @@ def mixed(columns: Iterable[pl.Series]) -> U64:
     return total
 
 
-def encoded(numbers: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """Small code of each number, and where each code comes first; codes count from 0 in that order."""
-    codes = pa.array(numbers).dictionary_encode().indices.to_numpy().astype(np.uint32)
-    first = np.empty(int(codes.max()) + 1 if len(codes) else 0, dtype=np.uint32)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1, dtype=np.uint32)
-    return codes, first
-
-
 def halves(ids: pl.Series) -> tuple[U64, U64]:
     """Trace ids of 16 bytes as two numbers; their order is that of the bytes."""
     pairs = ids.to_frame("id").select(pl.col("id").bin.reinterpret(dtype=pl.Array(pl.UInt64, 2), endianness="big")).to_series().to_numpy()
