@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nexus.model.compiled import compiled
 from collector_receiver.scan_layout import Bytes
+from nexus.model.compiled import compiled
 
 _0, _1 = np.uint64(0), np.uint64(1)
 

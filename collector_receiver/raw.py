@@ -18,8 +18,6 @@ import pyarrow as pa
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT, RESOURCE_NAMES
 from collector_receiver.values import buffers, text, values
 from collector_receiver.wire import handler
-from nexus.model.coded import Spans, assembled, listed, no_spans, tenant_keys
-from nexus.model.keys import eight, halves, mixed
 from nexus.model.span import KEY_VALUE, LINK, SPAN_SCHEMA, empty_spans
 
 # Longest unusable parent id that is kept as sent.
@@ -59,28 +57,6 @@ class RawSpans:
         place = spans.schema.get_field_index(BLOCK)
         return RawSpans(spans.set_column(place, BLOCK, pa.array(block.astype(np.uint32))), self.blocks.take(pa.array(used)), self.allowed)
 
-    def coded(self) -> Spans:
-        """In parts. What spans say is compared as it was sent, and read once a distinct content."""
-        if not len(self):
-            return no_spans()
-        columns = self.spans
-        block, status = np.asarray(columns.column(BLOCK)), columns.column("status")
-        tenants = pl.Series(pl.from_arrow(self.blocks.column("tenant")))
-        resources = mixed([tenants, _sent(self.blocks.column("attributes"))])
-        parents = _parents(columns.column("parent_id"))
-        parent = eight(parents)
-        said = [pl.Series(pl.from_arrow(columns.column(name))) for name in ("name", "kind", "trace_state", "flags", COUNT)]
-        # Parents of eight bytes are ids; others are something that is said.
-        odd = pl.select(pl.when(parent.is_null()).then(parents)).to_series()
-        number = mixed([pl.Series(resources[block]), *said, *pl.Series(pl.from_arrow(status)).struct.unnest(), _sent(columns.column("attributes")), odd])
-        linking = np.flatnonzero(np.diff(list_offsets(columns.column("links")))).astype(np.uint32)
-        ends = np.asarray(columns.column("end"))
-        return assembled(
-            number, tenant_keys(tenants)[block], halves(pl.Series(pl.from_arrow(columns.column("trace_id")))), eight(pl.Series(pl.from_arrow(columns.column("span_id")))).to_numpy(),
-            parent, pl.Series(np.asarray(columns.column("start")).view(np.int64)), pl.Series(np.where(ends <= INT64_MAX, ends, 0).astype(np.int64)),
-            lambda rows: self.take(rows).frame(), (linking, self.take(linking).frame()["links"]),
-        )
-
     def frame(self) -> pl.DataFrame:
         """As a frame of `SPAN_SCHEMA`."""
         if not len(self):
@@ -96,7 +72,7 @@ class RawSpans:
                 "tenant": resources["tenant"],
                 "trace_id": pl.from_arrow(columns.column("trace_id")),
                 "span_id": pl.from_arrow(columns.column("span_id")),
-                "parent_id": _parents(columns.column("parent_id")),
+                "parent_id": parents(columns.column("parent_id")),
                 "kind": pl.Series(np.where((kinds >= 0) & (kinds <= 5), kinds, 0).astype(np.uint8)),
                 "name": text(columns.column("name")),
                 "start_ns": pl.Series(np.asarray(columns.column("start")).view(np.int64)),
@@ -109,7 +85,7 @@ class RawSpans:
                 **{name: resources[name] for name in RESOURCE_NAMES},
                 "attributes": _attributes(columns.column("attributes"), KEPT | self.allowed),
                 "attribute_count": pl.from_arrow(columns.column(COUNT)),
-                "links": _links(columns.column("links")),
+                "links": links(columns.column("links")),
                 "source_probability": pl.Series([None], dtype=pl.Float64).new_from_index(0, count),
             },
             schema=SPAN_SCHEMA,
@@ -127,13 +103,6 @@ def concat(parts: Sequence[RawSpans]) -> RawSpans:
         spans.append(part.spans.set_column(place, BLOCK, moved))
         blocks += part.blocks.num_rows
     return RawSpans(pa.concat_batches(spans), pa.concat_batches([part.blocks for part in parts]), frozenset().union(*(part.allowed for part in parts)))
-
-
-def _sent(lists: pa.ListArray) -> pl.Series:
-    """One number a list of bytes."""
-    offsets = list_offsets(lists)
-    items = pl.Series(pl.from_arrow(lists.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))))
-    return listed([items], np.diff(offsets))
 
 
 def list_offsets(array: pa.ListArray) -> Ints:
@@ -159,7 +128,7 @@ def usable_ids(array: pa.BinaryArray, size: int) -> npt.NDArray[np.bool_]:
     return good
 
 
-def _parents(array: pa.BinaryArray) -> pl.Series:
+def parents(array: pa.BinaryArray) -> pl.Series:
     """Parents as sent; all zeros is no parent."""
     series = pl.Series(pl.from_arrow(array))
     data, offsets = buffers(array)
@@ -199,14 +168,14 @@ def _attributes(array: pa.ListArray, names: frozenset[str]) -> pl.Series:
     return pl.Series("attributes", pl.from_arrow(lists), dtype=pl.List(KEY_VALUE))
 
 
-def _links(array: pa.ListArray) -> pl.Series:
+def links(array: pa.ListArray) -> pl.Series:
     """Links whose ids are usable; the others are dropped, their span is kept."""
     if not len(array.values):
         return pl.Series([[]], dtype=pl.List(LINK)).new_from_index(0, len(array))
-    links = array.values
-    good = usable_ids(links.field("trace_id"), 16) & usable_ids(links.field("span_id"), 8)
+    items = array.values
+    good = usable_ids(items.field("trace_id"), 16) & usable_ids(items.field("span_id"), 8)
     rows = np.repeat(np.arange(len(array)), np.diff(list_offsets(array)))[good]
-    lists = pa.LargeListArray.from_arrays(_lists(rows, len(array)), links.filter(pa.array(good)))
+    lists = pa.LargeListArray.from_arrays(_lists(rows, len(array)), items.filter(pa.array(good)))
     return pl.Series("links", pl.from_arrow(lists), dtype=pl.List(LINK))
 
 

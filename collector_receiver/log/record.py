@@ -33,7 +33,8 @@ import polars as pl
 import pyarrow as pa
 import xxhash
 
-from collector_receiver.raw import RawSpans, concat
+from collector_receiver.coding import Coder
+from collector_receiver.raw import RawSpans
 from nexus.model.coded import Spans, coded, together
 from nexus.model.span import SPAN_SCHEMA, empty_spans
 from nexus.ports.span_log import LoggedRejection, Rejection
@@ -142,26 +143,17 @@ def spans_of(payload: bytes) -> pl.DataFrame:
     return found if isinstance(found, pl.DataFrame) else found.frame()
 
 
-# Bytes of payloads (compressed) that are read as one.
-_MOST_TOGETHER: Final = 128 * 1024 * 1024
-
-
 def coded_of(payloads: Iterable[bytes]) -> Spans:
-    """The spans of whole payloads, in parts: those that are logged raw together, so that what they all say is read once."""
+    """The spans of whole payloads, in parts; what several of them say is read once."""
     parts: list[Spans] = []
-    raw: list[RawSpans] = []
-    size = 0
+    raw = Coder()
     for payload in payloads:
         found = _logged(payload)
         if isinstance(found, pl.DataFrame):
             parts.append(coded(found))
-            continue
-        if raw and size + len(payload) > _MOST_TOGETHER:
-            parts.append(concat(raw).coded())
-            raw, size = [], 0
-        raw.append(found)
-        size += len(payload)
-    return together([*parts, concat(raw).coded()] if raw else parts)
+        else:
+            raw.add(found)
+    return together([*parts, raw.spans()])
 
 
 def _logged(payload: bytes) -> pl.DataFrame | RawSpans:

@@ -35,8 +35,8 @@ def _slot(number: Any, secret: Any, mask: Any) -> Any:
 
 
 @compiled
-def _code(numbers: U64, start: int, secret: Any, slots: U64, codes: U32, first: U32, count: int) -> tuple[int, int]:
-    """Codes of `numbers` from `start` on, `count` of which are known; (row where the table is full, codes then)."""
+def _code(numbers: U64, start: int, secret: Any, slots: U64, codes: U32, fresh: U32, known: int, count: int) -> tuple[int, int]:
+    """Codes of `numbers` from `start` on; `fresh` are rows of those beyond the `known`. Gives the row where the table is full, and `count` of codes then."""
     mask, room = _U(len(slots) - 1), len(slots) // 2
     for row in range(start, len(numbers)):
         number = numbers[row]
@@ -46,10 +46,22 @@ def _code(numbers: U64, start: int, secret: Any, slots: U64, codes: U32, first: 
         if slots[at, 1] == _0:
             if count >= room:
                 return row, count
-            slots[at, 0], slots[at, 1], first[count] = number, _U(count + 1), row
+            slots[at, 0], slots[at, 1], fresh[count - known] = number, _U(count + 1), row
             count += 1
         codes[row] = np.uint32(slots[at, 1] - _1)
     return len(numbers), count
+
+
+@compiled
+def _move(before: U64, secret: Any, slots: U64) -> None:
+    """What one table holds into another, an empty one."""
+    mask = _U(len(slots) - 1)
+    for place in range(len(before)):
+        if before[place, 1] != _0:
+            at = _slot(before[place, 0], secret, mask)
+            while slots[at, 1] != _0:
+                at = (at + _1) & mask
+            slots[at, 0], slots[at, 1] = before[place, 0], before[place, 1]
 
 
 @compiled
@@ -99,18 +111,30 @@ def _slots(size: int) -> U64:
     return np.zeros((1 << max(size - 1, 1).bit_length(), 2), dtype=np.uint64)
 
 
+class Codes:
+    """Small codes of whole numbers, counted from 0 in the order in which they come first."""
+
+    def __init__(self, expected: int = 0) -> None:
+        self._slots = _slots(max(_FEWEST, 2 * expected))
+        self._count = 0
+
+    def add(self, numbers: npt.NDArray[Any]) -> tuple[U32, U32]:
+        """The code of each, and the rows where new ones come first, in the order of their codes."""
+        numbers = np.ascontiguousarray(numbers).astype(np.uint64, copy=False)
+        codes, fresh, known = np.empty(len(numbers), dtype=np.uint32), np.empty(len(numbers), dtype=np.uint32), self._count
+        row = 0
+        while True:
+            row, self._count = _code(numbers, row, _SECRET, self._slots, codes, fresh, known, self._count)
+            if row == len(numbers):
+                return codes, fresh[: self._count - known].copy()
+            # What repeats fits into a small table, which is fast; this does not.
+            before, self._slots = self._slots, _slots(2 * (self._count + len(numbers) - row))
+            _move(before, _SECRET, self._slots)
+
+
 def encoded(numbers: npt.NDArray[Any]) -> tuple[U32, U32]:
     """Small code of each whole number, and where each code comes first; codes count from 0 in that order."""
-    numbers = np.ascontiguousarray(numbers).astype(np.uint64, copy=False)
-    codes, first = np.empty(len(numbers), dtype=np.uint32), np.empty(len(numbers), dtype=np.uint32)
-    slots = _slots(max(_FEWEST, len(numbers) // 32))
-    row, count = _code(numbers, 0, _SECRET, slots, codes, first, 0)
-    if row < len(numbers):
-        # What repeats often fits into a small table, which is fast; this does not.
-        slots = _slots(2 * len(numbers))
-        _put(numbers[first[:count]], _SECRET, slots)
-        _, count = _code(numbers, row, _SECRET, slots, codes, first, count)
-    return codes, first[:count].copy()
+    return Codes(len(numbers) // 64).add(numbers)
 
 
 def places(keys: U64, wanted: U64) -> npt.NDArray[np.int64]:

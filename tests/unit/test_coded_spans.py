@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "cases"))
 import codec
 
+from collector_receiver.coding import Coder
 from collector_receiver.otlp import decode_batch
 from collector_receiver.raw import concat
 from nexus.model.coded import coded, together
@@ -30,19 +31,27 @@ def batches():
     return [decode_batch(requests[at : at + third], tenants[at : at + third]).raw for at in range(0, len(requests), third)]
 
 
+def coder(*batches):
+    made = Coder()
+    for raw in batches:
+        made.add(raw)
+    return made.spans()
+
+
 def test_raw_spans_in_parts_are_their_frame(batches):
     for raw in batches:
-        assert raw.coded().frame().equals(raw.frame())
+        assert coder(raw).frame().equals(raw.frame())
         assert coded(raw.frame()).frame().equals(raw.frame())
 
 
 def test_batches_together_are_one_after_the_other(batches):
     frames = [raw.frame() for raw in batches]
     whole = frames[0].vstack(frames[1]).vstack(frames[2])
-    assert concat(batches).coded().frame().equals(whole)
-    assert together([raw.coded() for raw in batches]).frame().equals(whole)
+    assert coder(concat(batches)).frame().equals(whole)
+    assert coder(*batches).frame().equals(whole)
+    assert together([coder(raw) for raw in batches]).frame().equals(whole)
 
 
 def test_contents_are_told_once(batches):
     twice = concat([batches[0], batches[0]])
-    assert twice.coded().contents.height == batches[0].coded().contents.height
+    assert coder(twice).contents.height == coder(batches[0], batches[0]).contents.height == coder(batches[0]).contents.height
