@@ -22,7 +22,7 @@ KEYS: Final = (
     "db.system.name", "db.system", "db.namespace", "db.name", "db.redis.database_index",
     "messaging.system", "messaging.destination.template", "messaging.destination.name", "messaging.destination",
     "messaging.rabbitmq.destination.routing_key", "messaging.rabbitmq.routing_key", "messaging.destination.temporary", "messaging.temp_destination",
-    "messaging.destination.anonymous", "messaging.operation.type", "messaging.operation", "messaging.batch.message_count",
+    "messaging.destination.anonymous", "messaging.operation.type", "messaging.operation", "messaging.operation.name", "messaging.batch.message_count",
     "rpc.system.name", "rpc.system", "rpc.service", "rpc.method", "rpc.status_code", "rpc.response.status_code", "rpc.grpc.status_code",
     "graphql.operation.type", "graphql.operation.name", "graphql.document", "error.type",
 )

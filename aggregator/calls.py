@@ -10,6 +10,7 @@ import polars as pl
 
 from aggregator.clients import Clients, peer_label, with_rank
 from aggregator.facts import Facts, Relation, facts, no_facts, number
+from aggregator.rollup import SEPARATOR
 from aggregator.steps import Role, Steps
 from nexus.model.keys import gathered, mixed
 from nexus.model.service import ADDRESS_CLASS, NodeKind
@@ -50,7 +51,7 @@ def paired(spans: Steps, table: Clients, found: pl.DataFrame) -> Facts:
     shows = pl.col("kind").is_in(SHOWS_CALLEE)
     stated = with_rank(spans.contents.select(family=pl.when(shows).then("family"), database="database"))
     rank, infrastructure = stated["rank"], spans.contents.select(pl.col("infrastructure") & shows).to_series()
-    layers = table.said.select("family", "rank", l_infrastructure="infrastructure", alias=database_name())
+    layers = table.said.select("family", "rank", l_infrastructure="infrastructure", alias=database_name(), l_host="host", l_rpc="rpc_service")
     code, distinct = encoded(mixed(layers.get_columns()))
     layer = np.full(spans.rows.height, -1, dtype=np.int64)
     layer[table.rows["row"].to_numpy()] = code[table.rows["said"].to_numpy()]
@@ -74,7 +75,7 @@ def paired(spans: Steps, table: Clients, found: pl.DataFrame) -> Facts:
             layers.select(pl.all().gather(gathered(pl.Series(distinct), classes["layer"].to_numpy()))),
             pl.DataFrame([
                 texts["name"].gather(classes["entry"]).alias("p_entry_op"), stated["family"].gather(classes["best"]).alias("best_family"),
-                texts["name"].gather(classes["callee_content"]).alias("callee_name"),
+                texts["name"].gather(classes["callee_content"]).alias("callee_name"), texts["rpc_service"].gather(classes["callee_content"]).alias("c_rpc"),
             ]),
         ], how="horizontal")
 
@@ -88,7 +89,7 @@ def paired(spans: Steps, table: Clients, found: pl.DataFrame) -> Facts:
         clock_suspect=number(caller_view & pl.col("p_suspect")) + number(callee & pl.col("c_suspect")),
         basis=basis, n_basis=number(first), protocol=family, n_protocol=number(first),
         source_version=pl.col("p_service_version"), target_version=pl.col("c_service_version"), alias=pl.when(client).then("alias"),
-        instance=pl.col("p_instance").fill_null(""), n_instance=1,
+        reached=pl.when(client).then(reached("l_host", pl.coalesce("l_rpc", "c_rpc"), pl.col("c_label"))), instance=pl.col("p_instance").fill_null(""), n_instance=1,
         p=pl.when(pl.col("p_p").is_not_null() & pl.col("end_p").is_not_null()).then(pl.min_horizontal("p_p", "end_p")), n_failed=number(errors & first),
         client_ns=pl.when(caller_view).then("p_latency"), server_ns=pl.when(callee).then("c_latency"),
         caller_op=pl.col("p_entry_op"), callee_op=pl.coalesce("callee_name", pl.when(client).then("p_name")), n_cause=number(first),
@@ -129,6 +130,13 @@ def database_name() -> pl.Expr:
     """`system/host/name` without what is unknown; null where no database is stated."""
     host = pl.coalesce("host", "peer_name")
     return pl.when("database").then(pl.concat_str(pl.col("db_system").fill_null("unknown"), host, pl.col("db_name"), separator="/", ignore_nulls=True))
+
+
+def reached(host: str, rpc_service: pl.Expr, answered: pl.Expr) -> pl.Expr:
+    """By which host and RPC service a call reached the service that answered, as one text; null where they tell nothing that its own name does not."""
+    host_name, interface = (pl.when(found.ne_missing(answered)).then(found) for found in (pl.col(host), rpc_service))
+    both = pl.concat_str(host_name.fill_null(""), interface.fill_null(""), separator=SEPARATOR)
+    return pl.when(both != SEPARATOR).then(both)
 
 
 def named_callers(spans: Steps, answered: pl.Series) -> pl.DataFrame:

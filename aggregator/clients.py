@@ -85,7 +85,7 @@ def _own(contents: pl.DataFrame) -> pl.DataFrame:
         pl.when(first_label.is_not_null()).then("peer").when(old_label.is_not_null()).then("peer_old").alias("peer_name"), "db_system", "db_name", *FLAGS,
     )
     # Never the caller itself.
-    return with_rank(table).with_columns(*[pl.when(pl.col(name).ne_missing(pl.col("service_name"))).then(name).alias(name) for name in ("rpc_service", "host")])
+    return with_rank(table).with_columns(rpc_service=pl.when(pl.col("rpc_service").ne_missing(pl.col("service_name"))).then("rpc_service"))
 
 
 def _layers(rows: npt.NDArray[np.int64], up: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:

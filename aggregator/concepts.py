@@ -25,6 +25,12 @@ DB_SYSTEMS: Final = {
 }
 MESSAGING_SYSTEMS: Final = {"amazonsqs": "aws_sqs", "amazonsns": "aws.sns", "aws_sns": "aws.sns"}
 OPERATIONS: Final = {"publish": "send", "deliver": "process"}
+# What libraries call their operations where they state no type.
+OPERATION_NAMES: Final = {
+    "send": "send", "publish": "send", "create": "create", "receive": "receive", "poll": "receive", "pull": "receive", "peek": "receive", "process": "process", "consume": "process",
+    "settle": "settle", "ack": "settle", "nack": "settle", "modack": "settle", "commit": "settle", "complete": "settle", "abandon": "settle", "defer": "settle", "dead_letter": "settle",
+    "reject": "settle", "checkpoint": "settle",
+}
 # What `concepts` adds.
 CONCEPTS: Final = (
     "family", "method", "rpc_service", "http_method", "path", "host", "address", "peer", "peer_old", "peer_space", "database", "db_system", "db_name", "msg_system", "topic",
@@ -34,7 +40,7 @@ _IPV4: Final = r"^\d{1,3}(\.\d{1,3}){3}$"
 
 
 def concepts(spans: pl.DataFrame, infrastructure: Infrastructure) -> pl.DataFrame:
-    """Contents of spans (with `kind`, `name`, `status`, `status_message`, `attributes`) with the columns of the module's docstring in place of their attributes."""
+    """Contents of spans (with `kind`, `name`, `service_name`, `status`, `status_message`, `attributes`) with the columns of the module's docstring in place of their attributes."""
     table = columns(spans)
     table = pl.concat([spans.select("name", "kind", "status", "status_message"), table], how="horizontal")
     # Values repeat: each group of concepts is worked out once a distinct set of values, not once a span.
@@ -43,11 +49,12 @@ def concepts(spans: pl.DataFrame, infrastructure: Infrastructure) -> pl.DataFram
         by_distinct(table, _DATABASE, _database(table)), by_distinct(table, _MESSAGING, _messaging(table)),
         by_distinct(table, _PEER, _peer(table)), *(by_distinct(table, (key,), [_named_host(key).alias(key)]) for key in HOSTS if key in table.columns),
     ]
-    said = pl.concat([table.select("name", "kind"), *parts], how="horizontal")
+    own = spans.select(own=pl.col("service_name").str.to_lowercase())
+    said = pl.concat([table.select("name", "kind"), own, *parts], how="horizontal")
     said = said.with_columns(
         host=pl.coalesce(*[_host_name(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
         address=pl.coalesce(*[_host_address(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
-    ).drop([c for c in HOSTS if c in said.columns])
+    ).drop("own", *[c for c in HOSTS if c in said.columns])
     said = said.with_columns(family=_family(), infrastructure=infrastructure.flag())
     return pl.concat([spans.drop("attributes"), said.drop("name", "kind")], how="horizontal")
 
@@ -76,7 +83,7 @@ _DATABASE: Final = ("db.system.name", "db.system", "db.namespace", "db.name", "d
 _MESSAGING: Final = (
     "messaging.system", "messaging.destination.template", "messaging.destination.name", "messaging.destination", "messaging.rabbitmq.destination.routing_key",
     "messaging.rabbitmq.routing_key", "messaging.destination.temporary", "messaging.temp_destination", "messaging.destination.anonymous", "messaging.operation.type",
-    "messaging.operation", "messaging.batch.message_count",
+    "messaging.operation", "messaging.operation.name", "messaging.batch.message_count",
 )
 _OUTCOME: Final = (
     "rpc.status_code", "rpc.response.status_code", "rpc.grpc.status_code", "http.response.status_code", "http.status_code", "error.type",
@@ -109,7 +116,9 @@ def _rpc(table: pl.DataFrame) -> list[pl.Expr]:
     system = first(table, "rpc.system.name", "rpc.system").str.to_lowercase()
     stated = first(table, "rpc.method")
     service = first(table, "rpc.service")
-    name = pl.col("name").str.strip_prefix("grpc.").str.strip_prefix("/")
+    # Services of gRPC itself are in packages that begin so.
+    name = pl.when(pl.col("name").str.contains(r"^grpc\.(health|reflection|channelz|lb|binarylog)\.")).then("name").otherwise(pl.col("name").str.strip_prefix("grpc."))
+    name = name.str.strip_prefix("/")
     looks = name.str.contains(r"^[^/\s]+/[^/\s]+$") & (system.is_not_null() | pl.col("name").str.starts_with("/") | pl.col("name").str.starts_with("grpc."))
     full = stated.str.strip_prefix("/")
     method = (
@@ -153,7 +162,8 @@ def _named_host(key: str) -> pl.Expr:
 def _host(raw: pl.Expr) -> pl.Expr:
     """Lower case, without scheme, user, port, brackets, zone and final dot; null where nothing is left. A socket path stays as it is."""
     socket = raw.str.starts_with("/") | raw.str.starts_with("unix:") | raw.str.starts_with("@")
-    host = raw.str.replace(r"^[A-Za-z][A-Za-z0-9+.-]*://", "").str.extract(r"^([^/?#]*)", 1).str.extract(r"([^@]*)$", 1).str.to_lowercase()
+    # A gRPC target has an empty authority: dns:///cart:7070.
+    host = raw.str.replace(r"^[A-Za-z][A-Za-z0-9+.-]*:///?", "").str.extract(r"^([^/?#]*)", 1).str.extract(r"([^@]*)$", 1).str.to_lowercase()
     bracketed = host.str.extract(r"^\[([^\]]*)\]", 1)
     host = pl.coalesce(bracketed, pl.when(host.str.count_matches(":", literal=True) > 1).then(host).otherwise(host.str.replace(r":\d*$", "")))
     host = host.str.replace(r"%.*$", "").str.strip_chars_end(".").str.strip_chars()
@@ -166,7 +176,8 @@ def is_address(host: pl.Expr) -> pl.Expr:
 
 
 def _host_name(column: str) -> pl.Expr:
-    return pl.when(~is_address(pl.col(column))).then(pl.col(column))
+    # Never the caller itself; a database may well have the name of the service that speaks for it.
+    return pl.when(~is_address(pl.col(column)) & (pl.col("database") | pl.col(column).ne_missing(pl.col("own")))).then(pl.col(column))
 
 
 def _host_address(column: str) -> pl.Expr:
@@ -188,7 +199,10 @@ def _messaging(table: pl.DataFrame) -> list[pl.Expr]:
     named = first(table, "messaging.destination.name", "messaging.destination", "messaging.rabbitmq.destination.routing_key", "messaging.rabbitmq.routing_key")
     passing = _true(first(table, "messaging.destination.temporary", "messaging.temp_destination")) | _true(first(table, "messaging.destination.anonymous"))
     template = first(table, "messaging.destination.template")
-    operation = first(table, "messaging.operation.type", "messaging.operation").str.to_lowercase().replace(OPERATIONS)
+    operation = pl.coalesce(
+        first(table, "messaging.operation.type", "messaging.operation").str.to_lowercase().replace(OPERATIONS),
+        first(table, "messaging.operation.name").str.to_lowercase().replace_strict(OPERATION_NAMES, default=None, return_dtype=pl.String),
+    )
     message = any_of(table, "messaging.system", "messaging.destination.template", "messaging.destination.name", "messaging.destination", "messaging.operation.type", "messaging.operation")
     return [
         system.alias("msg_system"),

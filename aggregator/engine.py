@@ -23,6 +23,7 @@ from aggregator.rollup import Rows, row_keys
 from aggregator.settle import Retention, late_spans, let_go, settle, windows_of, windows_of_spans, without_settled
 from aggregator.shards import Shard
 from aggregator.steps import Rules
+from aggregator.upkeep import keep_up
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.errors import StoreUnavailable
 from nexus.model.coded import Spans, coded, tenant_keys, together
@@ -116,6 +117,7 @@ class Engine:
                     self._let_go_at = now
                     observed.move_position(connection, dataclasses.replace(stored, seq=self._seq, holder=self._holder), now, self.shard)
                 self._mark(connection, stored.position, now)
+            keep_up(self._database, self._retention, now)
             if count:
                 with self._database.connection() as connection:
                     observed_window.forget_edges(connection)

@@ -35,7 +35,7 @@ COUNTS: Final = (
 # Text columns that are counted, with the column that says how often.
 BAGS: Final = {
     "basis": "n_basis", "protocol": "n_protocol", "via": "n_via", "source_version": "n_one", "target_version": "n_one", "alias": "n_one",
-    "address": "n_one", "instance": "n_instance",
+    "address": "n_one", "reached": "n_one", "instance": "n_instance",
 }
 CLASS: Final[dict[str, tuple[Any, Any]]] = {
     "tenant": (pl.String, ""), "relation": (pl.UInt8, 0), "source": (pl.String, ""), "source_env": (pl.String, ""), "target": (pl.String, ""), "target_kind": (pl.String, "service"),
@@ -43,7 +43,7 @@ CLASS: Final[dict[str, tuple[Any, Any]]] = {
     **dict.fromkeys(COUNTS, (pl.Int32, 0)),
     "basis": (pl.String, None), "n_basis": (pl.Int32, 0), "protocol": (pl.String, None), "n_protocol": (pl.Int32, 0),
     "via": (pl.String, None), "n_via": (pl.Int32, 0), "source_version": (pl.String, None), "target_version": (pl.String, None),
-    "alias": (pl.String, None), "address": (pl.String, None), "instance": (pl.String, None), "n_instance": (pl.Int32, 1), "n_one": (pl.Int32, 1),
+    "alias": (pl.String, None), "address": (pl.String, None), "reached": (pl.String, None), "instance": (pl.String, None), "n_instance": (pl.Int32, 1), "n_one": (pl.Int32, 1),
     "p": (pl.Float64, None), "n_failed": (pl.Int32, 0), "caller_op": (pl.String, None), "callee_op": (pl.String, None), "n_cause": (pl.Int32, 0),
     "failed": (pl.Boolean, False),
 }

@@ -14,7 +14,7 @@ from aggregator import codec
 from aggregator.extremes import TRACE
 from aggregator.merge import ERA, GRAINS, by_day, hours_of_shards
 from aggregator.parts import Parts, added, no_parts, together
-from aggregator.ranges import Segment, segments
+from aggregator.ranges import SIZES, Kept, Segment, covered, segments, steps, time_range
 from aggregator.rollup import INSTANCE, add_bags
 from aggregator.services import service_view
 from aggregator.summary import summaries
@@ -23,7 +23,7 @@ from nexus.model.edge import EdgeDay, ObservedEdge
 from nexus.model.service import Coverage, Node, ServiceDay
 from nexus.model.window import HOUR_NS, TimeRange
 from nexus.ports.observed import EdgeFilter
-from nexus.store import observed, observed_read
+from nexus.store import observed, observed_partition, observed_read
 from nexus.store.observed_read import EdgeQuery, EdgeRow
 from nexus.store.pool import Connection, Database
 
@@ -41,28 +41,28 @@ class ObservedStore:
 
     def edges(self, wanted: EdgeFilter) -> list[ObservedEdge]:
         """See `ObservedReader.edges`."""
-        spans = segments(wanted.window)
-        query = EdgeQuery(
-            wanted.tenant, tuple(spans), environment=wanted.environment, namespace=wanted.namespace, source=wanted.source, target=wanted.target, entity=wanted.entity,
-            relation=wanted.relation, infrastructure=wanted.infrastructure, after=wanted.after, limit=wanted.limit or None,
-        )
         with self.database.connection() as connection:
+            spans = segments(wanted.window, kept(connection))
+            query = EdgeQuery(
+                wanted.tenant, tuple(spans), environment=wanted.environment, namespace=wanted.namespace, source=wanted.source, target=wanted.target, entity=wanted.entity,
+                relation=wanted.relation, infrastructure=wanted.infrastructure, after=wanted.after, limit=wanted.limit or None,
+            )
             known = observed_read.find_edges(connection, query)
             parts = read(connection, wanted.tenant, known, spans)
         return [edge_view(edge, row, self.links) for edge, row in _summed(known, parts)]
 
     def edge(self, tenant: str, rid: str, window: TimeRange) -> ObservedEdge | None:
         """See `ObservedReader.edge`."""
-        spans = segments(window)
         with self.database.connection() as connection:
+            spans = segments(window, kept(connection))
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), rid=rid))
             parts = read(connection, tenant, known, spans)
         return next((edge_view(edge, row, self.links) for edge, row in _summed(known, parts)), None)
 
     def series(self, tenant: str, rid: str, window: TimeRange, step: str) -> list[dict[str, Any]]:
         """See `ObservedReader.series`: `[{"start", "edge": ObservedEdge}]`, in order."""
-        span = [Segment(STEPS[step], *_bounds(window))]
         with self.database.connection() as connection:
+            span = [steps(window, STEPS[step], kept(connection))]
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), rid=rid))
             parts = read(connection, tenant, known, span)
         by_id = {edge.id: edge for edge in known}
@@ -73,13 +73,22 @@ class ObservedStore:
 
     def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
         """See `ObservedReader.services`."""
-        spans = segments(window)
         with self.database.connection() as connection:
+            spans = segments(window, kept(connection))
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment))
             parts = read(connection, tenant, known, spans)
             delivered = observed.deliveries(connection, tenant, window)
         bags = add_bags(parts.bags.with_columns(start=pl.lit(0, pl.Int64)))
         return service_view(known, bags, delivered)
+
+    def covered(self, window: TimeRange, step: str = "") -> TimeRange:
+        """See `ObservedReader.covered`."""
+        with self.database.connection() as connection:
+            since = kept(connection)
+        if not step:
+            return time_range(*covered(window, since), window)
+        span = steps(window, STEPS[step], since)
+        return time_range(span.start, span.end, window)
 
     def coverage(self, tenant: str, window: TimeRange) -> Coverage:
         """See `ObservedReader.coverage`."""
@@ -120,6 +129,12 @@ class ObservedStore:
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), service=service, environment=environment))
             return known, added(read(connection, tenant, known, span))
+
+
+def kept(connection: Connection) -> Kept:
+    """What rows there are."""
+    since = observed_partition.expired(connection)
+    return Kept(tuple(since.get(grain, 0) for grain in range(len(SIZES))))
 
 
 def _service_day(edge: EdgeRow, day: date, found: dict[str, dict[str, tuple[int, int]]]) -> ServiceDay:
@@ -166,10 +181,6 @@ def _summed(known: list[EdgeRow], parts: Parts) -> list[tuple[EdgeRow, dict[str,
     """Rows of each edge added up, in the order of `known`."""
     found = {row["edge"]: row for row in summaries(added(parts.at(pl.lit(0, pl.Int64))))}
     return [(edge, found[edge.id]) for edge in known if edge.id in found]
-
-
-def _bounds(window: TimeRange) -> tuple[int, int]:
-    return int(window.start.timestamp()) if window.start else 0, -int(-window.end.timestamp() // 1) if window.end else 1 << 62
 
 
 def _seconds(day: date) -> int:

@@ -12,7 +12,7 @@ def probability(trace_state: pl.Expr, source: pl.Expr) -> pl.Expr:
 
     Where a poller kept only a part of the traces (`source`, 0 to 1), both have to let a span through.
     """
-    member = trace_state.str.extract(r"(?:^|,)\s*ot=([^,]*)", 1).str.strip_chars()
+    member = trace_state.str.extract(r"(?:^|,)\s*ot=([^,]*)", 1).str.strip_chars_end()
     digits = member.str.extract(r"(?:^|;)th:([^;]*)(?:;|$)", 1)
     valid = digits.str.contains(r"^[0-9a-f]{1,14}$")
     threshold = pl.when(valid).then(digits.str.pad_end(14, "0")).str.to_integer(base=16, dtype=pl.Int64, strict=False)

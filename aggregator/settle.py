@@ -84,12 +84,11 @@ def may_be_linked() -> pl.Expr:
 
 
 def settle(connection: Connection, working: WorkingSpans, retention: Retention, now: datetime, shard: int, since: datetime) -> tuple[int, bool]:
-    """Settle windows that nothing touched for a while, let go the spans of all that settled `since`, drop rows of the shard past their retention.
+    """Settle windows that nothing touched for a while, and let go the spans of all that settled `since`.
 
     How many windows settled, and whether the working spans were rewritten. Windows belong to all shards: the first that looks settles them.
     """
     count = observed_window.settle_windows(connection, now - retention.settle, now)
-    observed_window.expire_rows(connection, shard, now - retention.minutes, now - retention.hours, now - retention.days)
     observed_link.expire(connection, shard, now - retention.settle - retention.link_horizon)
     stale = count > 0 or observed_window.settled_since(connection, since)
     if stale:

@@ -191,7 +191,7 @@ def resource_columns(attributes: pa.ListArray) -> pl.DataFrame:
             stated = found.filter(pl.col("key") == name).unique("row", keep="last", maintain_order=True)
             if best.null_count() < len(best):
                 taken = best.gather(stated["row"])
-                stated = stated.filter((pl.col("value") != "") | taken.is_null())
+                stated = stated.filter((pl.col("value").str.strip_chars() != "") | taken.is_null())
             best = best.scatter(stated["row"], stated["value"])
         out[column] = best
     return pl.DataFrame(out)

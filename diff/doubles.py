@@ -71,6 +71,10 @@ class SimulatedWorld:
         self._read()
         return self.sim.coverage(*self._days(window))
 
+    def covered(self, window: TimeRange, _step: str = "") -> TimeRange:
+        """All of it."""
+        return window
+
     def edge_days(self, _tenant: str, _environment: str | None, start: date, end: date) -> list[EdgeDay]:
         """Daily rows."""
         cache = self._read()

@@ -14,7 +14,7 @@ from api.problems import responses
 from api.routes._observed import window_of
 from nexus.errors import BadQuestion, NotFound
 from nexus.model.edge import DesignedEdge, Relation
-from nexus.model.render import claim_json, coverage_json, designed_edge_json, instant, measures_json, observed_edge_json
+from nexus.model.render import claim_json, coverage_json, designed_edge_json, instant, measures_json, observed_edge_json, window_json
 from nexus.ports.designed import DesignedFilter, DesignedReader
 from nexus.ports.observed import EdgeFilter, ObservedReader
 
@@ -53,8 +53,8 @@ def edges(
         designed = context.services.get(DesignedReader).edges(wanted_designed)
         found.extend(designed_edge_json(edge) for edge in (designed if namespace is None else _of_namespace(designed, namespace)))
     body = {
-        "edges": found, "next": following, "window": {"from": instant(window.start), "to": instant(window.end)},
-        "coverage": coverage_json(reader.coverage(caller.tenant, window)),
+        "edges": found, "next": following, "window": window_json(window),
+        "coverage": coverage_json(reader.coverage(caller.tenant, window), reader.covered(window)),
     }
     # A page is large: encoded at once, not value by value.
     return Response(orjson.dumps(body), media_type="application/json")
@@ -86,8 +86,10 @@ def edge(context: Context, caller: Reader, rid: str, start: From = None, end: To
     relation = found.relation.value.removesuffix("_OBSERVED")
     about = designed.edges(replace(visible, source=found.source.name, target=found.target.name, relation=relation))
     out = observed_edge_json(found) | {
-        "window": {"from": instant(window.start), "to": instant(window.end)}, "claims": [claim_json(claim) for edge in about for claim in edge.claims],
+        "window": window_json(window), "coverage": coverage_json(reader.coverage(caller.tenant, window), reader.covered(window)),
+        "claims": [claim_json(claim) for edge in about for claim in edge.claims],
     }
     if step:
+        out["series_window"] = window_json(reader.covered(window, step))
         out["series"] = [{"start": instant(item["start"]), **measures_json(item["edge"])} for item in reader.series(caller.tenant, rid, window, step)]
     return out

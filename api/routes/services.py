@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from api.context import Context, Json, Reader
 from api.routes._observed import window_of
-from nexus.model.render import coverage_json, instant
+from nexus.model.render import coverage_json, window_json
 from nexus.ports.observed import ObservedReader
 
 ROUTER = APIRouter(tags=["observed"])
@@ -23,6 +23,6 @@ def services(
     window = window_of(start, end)
     reader = context.services.get(ObservedReader)
     return {
-        "services": reader.services(caller.tenant, environment, window), "window": {"from": instant(window.start), "to": instant(window.end)},
-        "coverage": coverage_json(reader.coverage(caller.tenant, window)),
+        "services": reader.services(caller.tenant, environment, window), "window": window_json(window),
+        "coverage": coverage_json(reader.coverage(caller.tenant, window), reader.covered(window)),
     }

@@ -66,6 +66,8 @@ def keys(name: str) -> tuple[str, ...]:
     if "/" in bare and not bare.startswith("/"):
         last = bare.rsplit("/", 1)[1]
         found += [last.casefold(), hyphenated(last), squeezed(last), stem(last)]
+    if (host := re.sub(r":\d+$", "", bare)) != bare:
+        found.append(host.casefold())
     if host := service_host(bare):
         found += [host.casefold(), squeezed(host), stem(host)]
     return tuple(dict.fromkeys(key for key in found if key))

@@ -8,6 +8,7 @@ from typing import Any
 from nexus.model.claim import Claim, Via
 from nexus.model.edge import DesignedEdge, Latency, ObservedEdge
 from nexus.model.service import Coverage, Node
+from nexus.model.window import TimeRange
 
 BASES = ("paired", "inferred", "client_only", "server_only", "boundary", "linked")
 
@@ -62,14 +63,20 @@ def observed_edge_json(edge: ObservedEdge) -> dict[str, Any]:
     }
 
 
-def coverage_json(found: Coverage) -> dict[str, Any]:
-    """Coverage of a window."""
+def coverage_json(found: Coverage, covered: TimeRange) -> dict[str, Any]:
+    """Coverage of a window, and the window that the answer stands for."""
     return {
+        "window": window_json(covered),
         "complete": found.complete, "sampling_policy": found.sampling_policy,
         "gaps": [
             {"source": g.source, "from": instant(g.start), "to": instant(g.end), "state": g.state.value, "reason": g.reason, "probability": g.probability} for g in found.gaps
         ],
     }
+
+
+def window_json(window: TimeRange) -> dict[str, Any]:
+    """A range of time, null where open."""
+    return {"from": instant(window.start), "to": instant(window.end)}
 
 
 def designed_edge_json(edge: DesignedEdge) -> dict[str, Any]:

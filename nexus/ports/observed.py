@@ -44,7 +44,7 @@ class ObservedReader(Protocol):
         ...
 
     def series(self, tenant: str, rid: str, window: TimeRange, step: str) -> list[dict[str, Any]]:
-        """Measures by step (`1m`, `1h`, `1d`): `[{"start": datetime, ...measures as in api.md}]`."""
+        """Measures by step (`1m`, `1h`, `1d`) that lies in the range at least in part: `[{"start": datetime, "edge": ObservedEdge}]`."""
         ...
 
     def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
@@ -53,6 +53,10 @@ class ObservedReader(Protocol):
 
     def coverage(self, tenant: str, window: TimeRange) -> Coverage:
         """Which ranges the sources could not read."""
+        ...
+
+    def covered(self, window: TimeRange, step: str = "") -> TimeRange:
+        """What answers about a window stand for: whole hours or days at its ends where finer rows have expired; of a series with `step`, what is kept of it."""
         ...
 
 

@@ -156,9 +156,7 @@ def _copy_revised(connection: Connection, rows: pl.DataFrame) -> None:
 def put_pending(connection: Connection, keys: pl.DataFrame, rows: pl.DataFrame) -> None:
     """Put pending `rows` (`ROW_SCHEMA`) in the place of those of `keys` (`KEY`)."""
     _stage(connection, keys)
-    _copy_revised(connection, rows)
-    connection.execute(_SQL["drop_pending"])
-    connection.execute(_SQL["put_pending"])
+    replace_rows(connection, rows)
 
 
 def pending_rows(connection: Connection, shard: int) -> pl.DataFrame:

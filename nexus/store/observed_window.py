@@ -1,8 +1,8 @@
-"""Windows of observed rows: which are open, settled, and past their retention."""
+"""Windows of observed rows: which are open and settled."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import polars as pl
 
@@ -43,14 +43,6 @@ def needed_since(connection: Connection, since: datetime) -> datetime | None:
 def recent_windows(connection: Connection, since: datetime) -> dict[str, list[int]]:
     """Starts (seconds) of windows that were touched since then, by tenant."""
     return dict(connection.execute(_SQL["recent_windows"], {"since": since}).fetchall())
-
-
-def expire_rows(connection: Connection, shard: int, minutes: datetime, hours: datetime, days: datetime) -> int:
-    """Drop rows of a shard, of settled windows, that begin before these times; returns how many rows."""
-    return sum(
-        connection.execute(_SQL["expire_rows"], {"grain": grain, "before": int(before.timestamp()), "size": size, "shard": shard}).rowcount
-        for grain, before, size in ((0, minutes, 60), (1, hours, 3600), (2, days, 86400), (3, days - timedelta(days=64), 64 * 86400))
-    )
 
 
 def hold_edges(connection: Connection) -> None:

@@ -11,7 +11,7 @@ import structlog
 
 from nexus.errors import NexusError
 from nexus.store.drift_run import tenants
-from nexus.store.observed_names import named_nodes
+from nexus.store.observed_names import Named, named
 from nexus.wiring.runtime import Runtime
 
 log = structlog.get_logger("nexus.ingest")
@@ -22,13 +22,13 @@ SHARE: Final = 0.05
 
 def follow_names(runtime: Runtime, refresh: Callable[[str], Any], stop: threading.Event) -> None:
     """Until `stop`: bring the claims of a tenant up to date when the names in its traces change."""
-    seen: dict[str, list[Any]] = {}
+    seen: dict[str, Named] = {}
     wait = LOOK_S
     while not stop.wait(wait):
         began = time.monotonic()
         try:
             with runtime.database.connection() as connection:
-                found = {tenant: named_nodes(connection, tenant) for tenant in tenants(connection)}
+                found = {tenant: named(connection, tenant) for tenant in tenants(connection)}
             for tenant in sorted(found):
                 if found[tenant] != seen.get(tenant):
                     refresh(tenant)

@@ -12,16 +12,20 @@ from pathlib import Path
 import polars as pl
 
 from aggregator.concepts import Infrastructure
+from aggregator.delta import delta
 from aggregator.engine import Engine
+from aggregator.merge import by_minute
 from aggregator.parts import added
 from aggregator.ranges import LAST, Segment
 from aggregator.reading import ObservedStore, read
+from aggregator.services import service_view
 from aggregator.settle import Retention
 from aggregator.steps import Rules
 from aggregator.summary import summaries
 from aggregator.view import Links, edge_view
 from aggregator.working import WorkingSpans
 from collector_receiver.otlp import decode_batch
+from nexus.model.coded import coded, no_spans
 from nexus.model.service import Coverage
 from nexus.model.span import empty_spans
 from nexus.model.window import TimeRange
@@ -29,7 +33,7 @@ from nexus.ports.observed import EdgeFilter
 from nexus.ports.span_log import LoggedRejection
 from nexus.settings.aggregate import INFRASTRUCTURE_PATHS, INFRASTRUCTURE_RPC
 from nexus.store import observed_read
-from nexus.store.observed_read import EdgeQuery
+from nexus.store.observed_read import EdgeQuery, EdgeRow
 
 ROOT = Path(__file__).parents[1] / "cases"
 sys.path.insert(0, str(ROOT))
@@ -57,6 +61,17 @@ def delivered(spans, tenant="default"):
     """Spans (of codec) through the receiver's decoder: a frame, and what was refused."""
     done = decode_batch([codec.to_request([span]).SerializeToString() for span in spans], [tenant] * len(spans))
     return done.spans, done.rejections
+
+
+def observed(spans, settings=None):
+    """Edges and services of the spans of a case, without a store."""
+    change = delta(coded(delivered(codec.case_spans({"spans": spans}))[0]), no_spans(), rules_of(settings))
+    parts = added(by_minute(change.rows).came.at(pl.lit(0, pl.Int64)))
+    rows = [EdgeRow(row["edge"], *(row[name] for name in EdgeRow.__slots__ if name != "id")) for row in change.edges.iter_rows(named=True)]
+    services = [row for row in rows if row.relation == "SERVICE"]
+    by_id = {row.id: row for row in rows if row.relation != "SERVICE"}
+    edges = [plain(edge_view(by_id[row["edge"]], row, Links())) for row in summaries(parts) if row["edge"] in by_id]
+    return {key_of(edge): edge for edge in edges}, {label(view["name"], view["environment"]): view for view in service_view(services, parts.bags, {})}
 
 
 class ListLog:

@@ -18,8 +18,8 @@ from nexus.store import observed
 from nexus.store.migrate import _LEDGER, migrate, migrations
 from nexus.store.pool import Database
 
-# The first migration that the previous release does not have.
-NEWER = "0021"
+# Those that the previous release has.
+RELEASED = ("0001", "0020", "0021", "0022", "0023", "0024", "0030", "0040", "0041", "0050", "0051", "0052", "0060", "0080")
 START = 1_768_478_400
 DAY = START // 86_400 * 86_400
 NS = 10**9
@@ -62,7 +62,7 @@ def previous(empty_url):
     with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute(_LEDGER)
         for migration in migrations():
-            if migration.name < NEWER or not migration.name.startswith("002"):
+            if migration.name.startswith(RELEASED):
                 connection.execute(migration.sql)
                 connection.execute("INSERT INTO schema_migration (name, checksum) VALUES (%s, %s)", (migration.name, migration.checksum))
         one = connection.execute(
@@ -75,9 +75,11 @@ def previous(empty_url):
 
 
 def old_write(connection, written):
-    """How the previous release puts rows."""
+    """How the previous release puts rows in the place of others."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(5281876)")
+        for name in ("observed_touched", "observed_revised"):
+            connection.execute(f"CREATE TEMPORARY TABLE IF NOT EXISTS {name} (LIKE {name} INCLUDING DEFAULTS) ON COMMIT DELETE ROWS")
         connection.execute("TRUNCATE observed_touched, observed_revised")
         with connection.cursor() as cursor:
             with cursor.copy("COPY observed_touched (tenant, grain, edge, start) FROM STDIN") as copy:
@@ -87,9 +89,18 @@ def old_write(connection, written):
                 for row in written:
                     copy.write_row(row)
         connection.execute(
-            "DELETE FROM observed_row r USING observed_touched t WHERE r.tenant = t.tenant AND r.grain = t.grain AND r.edge = t.edge AND r.start = t.start"
+            "DELETE FROM observed_row r USING observed_touched t "
+            "WHERE r.tenant = t.tenant AND r.grain = t.grain AND r.edge = t.edge AND r.start = t.start AND r.shard = t.shard"
         )
-        connection.execute("INSERT INTO observed_row SELECT * FROM observed_revised")
+        connection.execute(f"INSERT INTO observed_row ({COLUMNS}, sketches, shown, shard) SELECT {COLUMNS}, sketches, shown, shard FROM observed_revised")
+
+
+def old_pending(connection, edge):
+    """How the previous release adds to what is pending."""
+    insert = f"INSERT INTO observed_row ({COLUMNS}) VALUES ({', '.join(['%s'] * len(COLUMNS.split(', ')))})"
+    row = next(rows(edge, 2))
+    for _ in range(2):
+        connection.execute(f"{insert} ON CONFLICT (tenant, grain, edge, start, shard) DO UPDATE SET calls = excluded.calls", (row[0], -1, *row[2:]))
 
 
 def answers(url):
@@ -105,7 +116,12 @@ def answers(url):
 
 def test_the_previous_releases_rows_give_the_same_answers_after_the_migration(previous):
     ran = migrate(previous)
-    assert any(name.startswith(NEWER) for name in ran)
+    assert "0031_partition_observed.sql" in ran
+    with psycopg.connect(previous) as connection:
+        places = dict(connection.execute("SELECT grain, tableoid::regclass::text FROM observed_row"))
+        # Where the others are depends on how long ago they are.
+        assert set(places) == {0, 1, 2, 3}
+        assert places[3] == "observed_row_eras"
     everything, of_day, minutes = answers(previous)
     (edge,) = everything
     assert (edge.calls, edge.client_errors, edge.basis, edge.protocols) == (7, 1, {"paired": 7}, {"grpc": 7})
@@ -136,5 +152,7 @@ def test_the_previous_release_writes_on_beside_this_one(previous):
         )
         connection.execute("UPDATE observed_window SET settled = true WHERE NOT settled AND touched_at < %s", (at - timedelta(hours=6),))
         assert [edge.calls for found in answers(previous)[:2] for edge in found] == [9, 9]
+        old_pending(connection, edge)
+        assert [edge.calls for found in answers(previous)[:2] for edge in found] == [11, 11]
         kept = observed.lock_position(connection)
         assert (kept.position, kept.seq) == ({"w": 6}, 10)

@@ -27,3 +27,20 @@ def test_hosts_and_rpc_services_are_names_of_the_one_that_answers() -> None:
     assert made == {"cart": ("basket.internal", "shop.v1.BasketService"), "orders": (), "shop/pay": ("pay",)}
     (entity,) = [e for e in fold((), from_traces(nodes, [("cart", NodeKind.SERVICE, "basket.internal")])) if e.name == "cart"]
     assert Registry([entity]).resolve("basket.internal").entity == entity
+
+
+def test_what_a_service_was_seen_to_answer_to_is_no_node_beside_it() -> None:
+    nodes = [
+        ("basket", NodeKind.SERVICE, "prod"), ("shop.Cart", NodeKind.SERVICE, "prod"), ("cart.prod.svc", NodeKind.EXTERNAL, ""), ("api.example.com", NodeKind.EXTERNAL, ""),
+        ("a", NodeKind.SERVICE, ""), ("shared.svc", NodeKind.EXTERNAL, ""), ("edge-gateway", NodeKind.EXTERNAL, ""),
+    ]
+    answered = [
+        ("basket", NodeKind.SERVICE, alias) for alias in ("shop.Cart", "cart.prod.svc", "shared.svc", "edge-gateway")
+    ] + [("a", NodeKind.SERVICE, "shared.svc")]
+    # A caller that sees no answer calls the interface, and the host beside it.
+    aliases = [("shop.Cart", NodeKind.SERVICE, "carts.internal")]
+    made = {e.name: e.aliases for e in from_traces(nodes, aliases, answered)}
+    assert made == {"basket": ("cart.prod.svc", "carts.internal", "shop.Cart"), "a": (), "api.example.com": (), "shared.svc": (), "edge-gateway": ()}
+    registry = Registry(fold((), from_traces(nodes, aliases, answered)))
+    for name in ("cart.prod.svc", "cart.prod.svc:7070", "shop.Cart"):
+        assert registry.resolve(name).entity.name == "basket"

@@ -55,22 +55,11 @@ COPY observed_revised (
 -- name: drop_touched
 DELETE FROM observed_row r USING observed_touched t
 WHERE r.tenant = t.tenant AND r.grain = t.grain AND r.edge = t.edge AND r.start = t.start AND r.shard = t.shard
+  AND NOT EXISTS (
+      SELECT 1 FROM observed_revised v WHERE v.tenant = t.tenant AND v.grain = t.grain AND v.edge = t.edge AND v.start = t.start AND v.shard = t.shard
+  )
 
 -- name: put_revised
-INSERT INTO observed_row (
-    tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
-    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
-)
-SELECT tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
-       client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
-FROM observed_revised
-
--- name: drop_pending
-DELETE FROM observed_row r USING observed_touched t
-WHERE r.tenant = t.tenant AND r.grain = -1 AND r.edge = t.edge AND r.start = t.start AND r.shard = t.shard
-  AND NOT EXISTS (SELECT 1 FROM observed_revised v WHERE v.tenant = t.tenant AND v.edge = t.edge AND v.start = t.start)
-
--- name: put_pending
 INSERT INTO observed_row (
     tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
     client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard

@@ -21,13 +21,6 @@ SELECT min(opened_at) FROM observed_window WHERE NOT settled OR touched_at >= %(
 -- name: recent_windows
 SELECT tenant, array_agg(start) FROM observed_window WHERE touched_at >= %(since)s GROUP BY tenant
 
--- name: expire_rows
-DELETE FROM observed_row r
-WHERE r.grain = %(grain)s AND r.start < %(before)s AND r.shard = %(shard)s
-  AND NOT EXISTS (
-      SELECT 1 FROM observed_window w WHERE w.tenant = r.tenant AND NOT w.settled AND w.start >= r.start AND w.start < r.start + %(size)s
-  )
-
 -- name: hold_edges
 SELECT pg_advisory_xact_lock_shared(5281875)
 

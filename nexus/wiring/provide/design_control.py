@@ -12,7 +12,7 @@ from nexus.model.entity import Entity
 from nexus.plugins import load_plugins
 from nexus.ports.designed import DesignControl
 from nexus.ports.documents import DocumentReader
-from nexus.store.observed_names import named_aliases, named_nodes
+from nexus.store.observed_names import named
 from nexus.wiring.runtime import Runtime
 
 
@@ -23,7 +23,8 @@ def _traces(runtime: Runtime) -> Callable[[str], Sequence[Entity]]:
 
     def names(tenant: str) -> Sequence[Entity]:
         with runtime.database.connection() as connection:
-            return from_traces(named_nodes(connection, tenant), named_aliases(connection, tenant))
+            found = named(connection, tenant)
+        return from_traces(found.nodes, found.aliases, found.answered)
 
     return names
 
