@@ -18,8 +18,9 @@ import polars as pl
 
 from aggregator.facts import Facts
 from aggregator.observe import Observed, observe
+from aggregator.packed import PACKED
 from aggregator.prepare import counted_services
-from aggregator.rollup import BAG_SCHEMA, EDGE, SAMPLE_SCHEMA, SEPARATOR, SKETCH_SCHEMA, TOTALS, Rows, add_bags, add_totals, cells_of, rollup
+from aggregator.rollup import BAG_SCHEMA, EDGE, SAMPLE_SCHEMA, SEPARATOR, TOTALS, Rows, add_bags, add_totals, cells_of, rollup
 from aggregator.service_facts import COUNTERS, EXITS
 from aggregator.steps import Rules
 from nexus.model.coded import Spans, canonical, together
@@ -106,7 +107,7 @@ def _service_rows(services: Facts) -> Rows:
         parts.append(lines.group_by(*row, "item").agg(pl.col("n", "m").sum()).with_columns(kind=pl.lit(kind)))
     bags = pl.concat([part.select(list(BAG_SCHEMA)).cast(pl.Schema(BAG_SCHEMA)) for part in parts]).filter((pl.col("n") != 0) | (pl.col("m") != 0))
     totals = summed.select(*row, facts="spans")
-    return Rows(_only_facts(totals), bags, pl.DataFrame(schema=SKETCH_SCHEMA), pl.DataFrame(schema=SAMPLE_SCHEMA))
+    return Rows(_only_facts(totals), bags, pl.DataFrame(schema=PACKED), pl.DataFrame(schema=SAMPLE_SCHEMA))
 
 
 def _only_facts(facts: pl.DataFrame) -> pl.DataFrame:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from aggregator.packed import places
 from aggregator.rollup import LATENCIES, ROW
-from nexus.model.tables import encoded
 
 KEPT: Final = 3
 # Nanoseconds; what takes longer counts as equally slow until the last choice.
@@ -39,12 +39,6 @@ def bounds(samples: pl.DataFrame) -> pl.DataFrame:
         pl.col("at_ns").min().alias("first_ns"), pl.col("at_ns").max().alias("last_ns"), *sides,
     ).sort("place")
     return pl.concat([samples[first].select(ROW), found.select(BOUNDS)], how="horizontal")
-
-
-def places(frame: pl.DataFrame) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """A small number of each row's (`edge`, `start`), and where each comes first."""
-    starts, start = encoded(frame["start"].to_numpy())
-    return encoded(frame["edge"].to_numpy().astype(np.uint64) * np.uint64(len(start)) + starts)
 
 
 def merge_bounds(parts: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,8 @@ import polars as pl
 
 from aggregator.bounds import folded
 from aggregator.delta import EDGE_COLUMNS, Delta, edge_rid
-from aggregator.rollup import EDGE, Rows, add_bags, add_sketches, add_totals
+from aggregator.packed import add_sketches
+from aggregator.rollup import EDGE, Rows, add_bags, add_totals
 from nexus.store import observed, observed_window
 from nexus.store.pool import Connection
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from aggregator.bounds import OTHER
 from aggregator.extremes import TRACE, shown
+from aggregator.packed import unpack
 from aggregator.parts import Parts
 from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
 from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
@@ -29,8 +30,9 @@ def summaries(parts: Parts) -> list[dict[str, Any]]:
     for edge, start, kind, item, n, m in parts.bags.sort(*ROW, "kind", "item").iter_rows():
         if (edge, start) in out:
             _take(out[edge, start], kind, item, n, m)
+    buckets = unpack(parts.sketches)
     for number, name in enumerate(LATENCIES):
-        sketch = parts.sketches.filter(number_of(pl.col("mark")) == number).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
+        sketch = buckets.filter(number_of(pl.col("mark")) == number).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
         for line in quantiles(sketch, list(ROW)).iter_rows(named=True):
             if (line["edge"], line["start"]) in out:
                 row = out[line["edge"], line["start"]]
