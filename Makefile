@@ -20,8 +20,8 @@ help: ## Print this list
 demo: $(STAMP) ## Start everything, feed it documents and traces, show the drift, stay up (HTTP= OTLP_GRPC= OTLP_HTTP= move the ports)
 	@exec $(BIN)/python examples/demo/run.py --http $(HTTP) --otlp-grpc $(OTLP_GRPC) --otlp-http $(OTLP_HTTP)
 
-test: $(STAMP) ## Run the whole test suite, with everything that it needs
-	$(BIN)/pytest
+test: $(STAMP) ## Run the whole test suite, with everything that it needs, in two processes
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 install: $(STAMP) ## Make .venv with the command .venv/bin/nexus
 

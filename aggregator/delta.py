@@ -23,7 +23,7 @@ from aggregator.prepare import counted_services
 from aggregator.rollup import BAG_SCHEMA, EDGE, SAMPLE_SCHEMA, SEPARATOR, TOTALS, Rows, add_bags, add_totals, cells_of, rollup
 from aggregator.service_facts import COUNTERS, EXITS
 from aggregator.steps import Rules
-from nexus.model.coded import Spans, canonical, together
+from nexus.model.coded import Spans, canonical, tenant_keys, together
 from nexus.model.keys import BEFORE
 from nexus.model.tables import encoded
 from nexus.model.window import HOUR_NS
@@ -121,27 +121,36 @@ def unseen(new: Spans, related: Spans) -> tuple[Spans, pl.DataFrame]:
     later = np.flatnonzero(first[codes] != np.arange(len(codes)))
     if len(later):
         # Most that come again say the same in every number; what is said in two ways is compared as text.
-        every = together([related, new])
-        same = _alike(every, later, first[codes[later]])
+        same = _alike((related, new), later, first[codes[later]])
         repeated[later[same]] = True
         differ = np.zeros(len(first), dtype=bool)
         differ[codes[later[~same]]] = True
-        some = canonical(every, np.flatnonzero(differ[codes]).astype(np.uint32))
-        some = some.with_columns(key=pl.Series(codes).gather(some["at"]), tenant=every.said("tenant").gather(some["at"]))
-        repeated[some.filter(~pl.struct("tenant", "key", "canonical").is_first_distinct())["at"].to_numpy()] = True
+        if differ.any():
+            every = together([related, new])
+            some = canonical(every, np.flatnonzero(differ[codes]).astype(np.uint32))
+            some = some.with_columns(key=pl.Series(codes).gather(some["at"]), tenant=every.said("tenant").gather(some["at"]))
+            repeated[some.filter(~pl.struct("tenant", "key", "canonical").is_first_distinct())["at"].to_numpy()] = True
     repeated = repeated[related.height :]
     return new.where(~repeated), counted_services(new, np.flatnonzero(repeated), "duplicates")
 
 
-def _alike(spans: Spans, rows: npt.NDArray[np.int64], others: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Whether each of `rows` says the same as the one of `others`, as far as numbers tell: spans with links may."""
-    linking = np.zeros(spans.height, dtype=bool)
-    linking[spans.links["at"].to_numpy()] = True
-    same: npt.NDArray[np.bool_] = ~linking[rows] & ~linking[others]
-    for column in spans.rows.select("content", "start_ns", "end_ns", pl.col("parent").fill_null(0)):
-        values = column.to_numpy()
+def _alike(parts: tuple[Spans, Spans], rows: npt.NDArray[np.int64], others: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+    """Whether each of `rows` (of both parts, one after the other) says the same as the one of `others`, as far as numbers tell: spans with links may."""
+    same = np.ones(len(rows), dtype=bool)
+    for column in zip(*(_told(part) for part in parts), strict=True):
+        values = np.concatenate(column)
         same &= values[rows] == values[others]
-    return same
+    linking = np.concatenate([parts[0].links["at"].to_numpy(), parts[1].links["at"].to_numpy() + np.uint32(parts[0].height)])
+    return same & ~np.isin(rows, linking) & ~np.isin(others, linking)
+
+
+def _told(spans: Spans) -> list[npt.NDArray[Any]]:
+    """What tells copies of a span from others with its key: number and tenant of its content, times, parent."""
+    content, owner = spans.rows["content"].to_numpy(), tenant_keys(spans.contents["tenant"])
+    return [
+        spans.contents["hash"].to_numpy()[content], owner[content], spans.rows["start_ns"].to_numpy(), spans.rows["end_ns"].to_numpy(),
+        spans.rows["parent"].fill_null(0).to_numpy(),
+    ]
 
 
 __all__ = ["Delta", "delta", "difference", "edge_rid", "unseen"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import polars as pl
 
 from aggregator.bounds import folded
@@ -34,8 +36,10 @@ def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.
         return frame.with_columns(edge=numbers.gather(frame["edge"]))
 
     rows = change.rows
-    # Several edges may have become one overflow edge.
-    summed = Rows(add_totals(renumber(rows.totals)), add_bags(renumber(rows.bags)), add_sketches(renumber(rows.sketches)), renumber(rows.samples))
+    summed = Rows(renumber(rows.totals), renumber(rows.bags), renumber(rows.sketches), renumber(rows.samples))
+    if numbers.n_unique() < len(numbers):
+        # Several edges have become one overflow edge.
+        summed = dataclasses.replace(summed, totals=add_totals(summed.totals), bags=add_bags(summed.bags), sketches=add_sketches(summed.sketches))
     return edges.select("tenant", "relation", edge="id").unique(), summed
 
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any, Final
 
 import polars as pl
 
-from aggregator import codec
-from aggregator.extremes import TRACE
+from aggregator import codec, days
 from aggregator.merge import ERA, GRAINS, by_day, hours_of_shards
 from aggregator.parts import Parts, added, no_parts, together
-from aggregator.ranges import SIZES, Kept, Segment, covered, segments, steps, time_range
+from aggregator.ranges import DAY_S, SIZES, Kept, Segment, covered, segments, steps, time_range
 from aggregator.rollup import INSTANCE, add_bags
 from aggregator.services import service_view
 from aggregator.summary import summaries
 from aggregator.view import Links, edge_view
-from nexus.model.edge import EdgeDay, ObservedEdge
-from nexus.model.service import Coverage, Node, ServiceDay
+from nexus.model.edge import EdgeHistory, ObservedEdge
+from nexus.model.service import Coverage, ServiceDay
 from nexus.model.window import HOUR_NS, TimeRange
 from nexus.ports.observed import EdgeFilter
 from nexus.store import observed, observed_partition, observed_read
@@ -28,6 +27,8 @@ from nexus.store.observed_read import EdgeQuery, EdgeRow
 from nexus.store.pool import Connection, Database
 
 SECOND_NS: Final = 1_000_000_000
+# Edges that are read together: what a read takes of memory does not grow with their number.
+SLICE: Final = 1000
 STEPS: Final = {"1m": observed.MINUTE, "1h": observed.HOUR, "1d": observed.DAY}
 
 
@@ -45,17 +46,19 @@ class ObservedStore:
             spans = segments(wanted.window, kept(connection))
             query = EdgeQuery(
                 wanted.tenant, tuple(spans), environment=wanted.environment, namespace=wanted.namespace, source=wanted.source, target=wanted.target, entity=wanted.entity,
-                relation=wanted.relation, infrastructure=wanted.infrastructure, after=wanted.after, limit=wanted.limit or None,
+                relation=wanted.relation, infrastructure=wanted.infrastructure, rids=wanted.rids, after=wanted.after, limit=wanted.limit or None,
             )
             known = observed_read.find_edges(connection, query)
-            parts = read(connection, wanted.tenant, known, spans)
-        return [edge_view(edge, row, self.links) for edge, row in _summed(known, parts)]
+            return [
+                edge_view(edge, row, self.links)
+                for at in range(0, len(known), SLICE) for edge, row in _summed(known[at : at + SLICE], read(connection, wanted.tenant, known[at : at + SLICE], spans))
+            ]
 
     def edge(self, tenant: str, rid: str, window: TimeRange) -> ObservedEdge | None:
         """See `ObservedReader.edge`."""
         with self.database.connection() as connection:
             spans = segments(window, kept(connection))
-            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), rid=rid))
+            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), rids=(rid,)))
             parts = read(connection, tenant, known, spans)
         return next((edge_view(edge, row, self.links) for edge, row in _summed(known, parts)), None)
 
@@ -63,7 +66,7 @@ class ObservedStore:
         """See `ObservedReader.series`: `[{"start", "edge": ObservedEdge}]`, in order."""
         with self.database.connection() as connection:
             span = [steps(window, STEPS[step], kept(connection))]
-            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), rid=rid))
+            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), rids=(rid,)))
             parts = read(connection, tenant, known, span)
         by_id = {edge.id: edge for edge in known}
         return [
@@ -100,52 +103,28 @@ class ObservedStore:
         known = bool(views) and all(view["sampling"]["known"] == 1 for view in views)
         return known, any((view["sampling"]["smallest_probability"] or 1.0) < 1 for view in views)
 
-    def edge_days(self, tenant: str, environment: str | None, start: date, end: date) -> list[EdgeDay]:
-        """See `ObservedHistory.edge_days`. `traces` is a lower bound: the distinct sample traces of the day."""
-        return [EdgeDay(*row) for row in self.edge_day_frame(tenant, environment, start, end).iter_rows()]
+    def histories(self, tenant: str, environment: str | None, start: date, end: date) -> dict[str, EdgeHistory]:
+        """See `ObservedHistory.histories`."""
+        with self.database.connection() as connection:
+            return days.histories(connection, tenant, environment, start, end)
 
-    def edge_day_frame(self, tenant: str, environment: str | None, start: date, end: date) -> pl.DataFrame:
-        """`edge_days` as a frame, a column for each field of EdgeDay: for the diff, which folds millions of them."""
-        known, parts = self._days(tenant, environment, start, end, service=False)
-        names = pl.DataFrame({"edge": [edge.id for edge in known], "rid": [edge.rid for edge in known]}, schema={"edge": pl.Int64, "rid": pl.String})
-        hours = parts.bags.filter(pl.col("kind") == "instance").group_by("edge", "start").agg(instance_hours=pl.len())
-        traces = parts.examples.group_by("edge", "start").agg(traces=pl.struct(TRACE).n_unique())
-        lines = parts.totals.join(hours, on=["edge", "start"], how="left").join(traces, on=["edge", "start"], how="left").join(names, on="edge", how="inner")
-        count = [pl.col(name).fill_null(0).cast(pl.Int64) for name in ("calls", "messages", "errors", "traces", "instance_hours")]
-        return lines.sort("edge", "start").select("rid", pl.from_epoch("start", "ns").cast(pl.Date).alias("day"), *count)
+    def counts_by_day(self, tenant: str, rids: Collection[str], start: date, end: date) -> dict[str, tuple[tuple[int, int], ...]]:
+        """See `ObservedHistory.counts_by_day`."""
+        with self.database.connection() as connection:
+            return days.counts_by_day(connection, tenant, rids, start, end)
 
     def service_days(self, tenant: str, environment: str | None, start: date, end: date) -> list[ServiceDay]:
         """See `ObservedHistory.service_days`."""
-        known, parts = self._days(tenant, environment, start, end, service=True)
-        by_id = {edge.id: edge for edge in known}
-        bags = parts.bags
-        days: dict[tuple[int, int], dict[str, dict[str, tuple[int, int]]]] = {}
-        for edge, at, kind, item, n, m in bags.sort("edge", "start", "kind", "item").iter_rows():
-            days.setdefault((edge, at), {}).setdefault(kind, {})[item] = (n, m)
-        return [_service_day(by_id[edge], _day(at), found) for (edge, at), found in sorted(days.items())]
-
-    def _days(self, tenant: str, environment: str | None, start: date, end: date, *, service: bool) -> tuple[list[EdgeRow], Parts]:
-        span = [Segment(observed.DAY, _seconds(start), _seconds(end))]
+        span = [Segment(observed.DAY, days.number(start) * DAY_S, days.number(end) * DAY_S)]
         with self.database.connection() as connection:
-            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), service=service, environment=environment))
-            return known, added(read(connection, tenant, known, span))
+            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), service=True, environment=environment))
+            return [day for at in range(0, len(known), SLICE) for day in days.service_days(known[at : at + SLICE], added(read(connection, tenant, known[at : at + SLICE], span)))]
 
 
 def kept(connection: Connection) -> Kept:
     """What rows there are."""
     since = observed_partition.expired(connection)
     return Kept(tuple(since.get(grain, 0) for grain in range(len(SIZES))))
-
-
-def _service_day(edge: EdgeRow, day: date, found: dict[str, dict[str, tuple[int, int]]]) -> ServiceDay:
-    counters = {name: n for name, (n, _) in found.get("counter", {}).items()}
-    spans = counters.get("spans", 0)
-    exits = found.get("exit", {})
-    return ServiceDay(
-        Node(edge.source, environment=edge.source_env), day, spans, counters.get("entry_spans", 0), {name: n for name, (n, _) in exits.items()},
-        {name: m for name, (_, m) in exits.items()}, counters.get("spans_sampling_known", 0) / spans if spans else 0.0,
-        min((float(p) for p in found.get("p", {})), default=None), tuple(sorted(found.get("version", {}))), len({item.rsplit("\x1f", 1)[0] for item in found.get("instance", {})}),
-    )
 
 
 def read(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[Segment]) -> Parts:
@@ -179,13 +158,7 @@ def _hours_pending(connection: Connection, tenant: str, bags: pl.DataFrame) -> p
 
 def _summed(known: list[EdgeRow], parts: Parts) -> list[tuple[EdgeRow, dict[str, Any]]]:
     """Rows of each edge added up, in the order of `known`."""
-    found = {row["edge"]: row for row in summaries(added(parts.at(pl.lit(0, pl.Int64))))}
+    whole = parts.at(pl.lit(0, pl.Int64))
+    # Mostly there is one row an edge, of an era.
+    found = {row["edge"]: row for row in summaries(added(whole) if whole.totals["edge"].is_duplicated().any() else whole)}
     return [(edge, found[edge.id]) for edge in known if edge.id in found]
-
-
-def _seconds(day: date) -> int:
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
-
-
-def _day(start_ns: int) -> date:
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=start_ns // SECOND_NS)).date()

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
-import polars as pl
 import structlog
 
 from aggregator.exchange import MAX_LETTERS, Exchange
-from aggregator.settle import Retention, minute_s
-from nexus.model.span import empty_spans
+from aggregator.settle import Retention, late_spans, windows_of_spans
+from nexus.model.coded import Spans, no_spans
 from nexus.ports.span_log import SpanLogPartition
 from nexus.store import observed, observed_link, observed_window
 from nexus.store.observed import Marks, Position
@@ -30,7 +29,7 @@ log = structlog.get_logger("nexus.aggregator")
 class Found:
     """Spans of the log and letters to go through once more."""
 
-    spans: pl.DataFrame
+    spans: Spans
     letters: list[Letter]
 
 
@@ -53,7 +52,7 @@ def again(reader: SpanLogPartition, database: Database, exchange: Exchange, kept
         if not letters:
             return
         last = letters[-1].id
-        yield Found(empty_spans(), letters)
+        yield Found(no_spans(), letters)
 
 
 def mark_before(marks: Marks, needed: datetime | None) -> dict[str, int]:
@@ -80,12 +79,8 @@ def _ordered(position: dict[str, int]) -> int:
     return sum(position.values())
 
 
-def _in_time(connection: Connection, spans: pl.DataFrame, arrived: datetime) -> pl.DataFrame:
-    if not spans.height:
-        return spans
-    placed = spans.with_columns(start=minute_s())
-    settled = observed_window.settled_before(connection, placed.select("tenant", "start").unique(), arrived)
-    return placed.join(settled, on=["tenant", "start"], how="anti", maintain_order="left").drop("start") if settled.height else spans
+def _in_time(connection: Connection, spans: Spans, arrived: datetime) -> Spans:
+    return late_spans(spans, observed_window.settled_before(connection, windows_of_spans(spans), arrived))[0] if spans.height else spans
 
 
 __all__ = ["Found", "again", "mark_before", "marked"]

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import polars as pl
 
 from aggregator.facts import BAGS, COUNTS, Facts
-from aggregator.packed import packed
+from aggregator.packed import packed, places
 from aggregator.sketch import mark
 from nexus.model.tables import encoded
 from nexus.model.window import HOUR_NS, MINUTE_NS
@@ -137,4 +137,5 @@ def add_totals(*parts: pl.DataFrame) -> pl.DataFrame:
 
 def row_keys(rows: Rows) -> pl.DataFrame:
     """Every `edge`, `start` that has a part."""
-    return pl.concat([part.select(ROW) for part in (rows.totals, rows.bags, rows.sketches, rows.samples)]).unique()
+    every = pl.concat([part.select(ROW) for part in (rows.totals, rows.bags, rows.sketches, rows.samples)])
+    return every[places(every)[1]]

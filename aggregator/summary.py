@@ -1,9 +1,11 @@
-"""Rows -> what readers get: one `ObservedEdge` measure set a row. Pure."""
+"""Rows -> what readers get: one measure set a row. Pure. A page is a thousand of them: what can be worked out for all rows at once is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from aggregator.bounds import OTHER
@@ -13,67 +15,99 @@ from aggregator.parts import Parts
 from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
 from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
 
-# Families that bags show as {text: count}, and those that show as sorted lists.
-COUNTED: Final = ("basis", "protocol", "via")
-LISTED: Final = ("source_version", "target_version", "alias", "address")
+# Families that bags show as {text: count}, and those that show as sorted texts.
+COUNTED: Final = frozenset({"basis", "protocol", "via"})
+LISTED: Final = frozenset({"source_version", "target_version", "alias", "address"})
+_NS_IN_MS: Final = 1_000_000
+# Hex digits of a trace id and of a span id.
+_TRACE, _SPAN = 32, 16
 
 
 def summaries(parts: Parts) -> list[dict[str, Any]]:
-    """One mapping a row, sorted by edge and start: counts, `basis`, `protocols`, `via`, latencies (ns), samples and the rest."""
-    rows = parts.totals.join(parts.bounds, on=ROW, how="left").sort(ROW)
-    out: dict[tuple[int, int], dict[str, Any]] = {}
-    for row in rows.iter_rows(named=True):
-        out[row["edge"], row["start"]] = {
-            **row, **{name: {} for name in COUNTED}, **{name: [] for name in LISTED}, "causes": [], "instances": set(), "days": set(), "instance_hours": 0, "examples": [],
-            "adjusted_calls": None, "adjusted_errors": None, "known": 0, **dict.fromkeys(LATENCIES),
+    """One mapping a row, sorted by edge and start.
+
+    Totals and bounds (ns) by their names; `COUNTED` as mappings, `LISTED` as tuples; `causes`: (caller operation, callee operation, calls), most calls first;
+    `instances` (their number), `instance_hours`, `active_days`; `adjusted_calls`, `adjusted_errors`, `sampling_known`; each of `LATENCIES`: count, sum, min, p50, p90, p95,
+    p99, max in ms, or None; `examples`: (outcome, trace id, span id, ms or None).
+    """
+    rows = parts.totals.join(parts.bounds, on=ROW, how="left").sort(ROW).with_row_index("place")
+    places = rows.select(*ROW, "place")
+    out = [
+        {
+            **row, "basis": {}, "protocol": {}, "via": {}, "source_version": (), "target_version": (), "alias": (), "address": (), "causes": [], "instances": 0, "active_days": 0,
+            "instance_hours": 0, "examples": [], "adjusted_calls": None, "adjusted_errors": None, "sampling_known": 0.0, "client": None, "server": None, "queue": None,
         }
-    for edge, start, kind, item, n, m in parts.bags.sort(*ROW, "kind", "item").iter_rows():
-        if (edge, start) in out:
-            _take(out[edge, start], kind, item, n, m)
+        for row in rows.iter_rows(named=True)
+    ]
+    seen: list[tuple[set[str], set[int]]] = [(set(), set()) for _ in out]
+    for place, kind, items, n, m in _bags(parts, places):
+        _take(out[place], seen[place], kind, items, n, m)
+    for row, (instances, days) in zip(out, seen, strict=True):
+        row["instances"], row["active_days"] = len(instances), len(days)
     buckets = unpack(parts.sketches)
     for number, name in enumerate(LATENCIES):
-        sketch = buckets.filter(number_of(pl.col("mark")) == number).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
-        for line in quantiles(sketch, list(ROW)).iter_rows(named=True):
-            if (line["edge"], line["start"]) in out:
-                row = out[line["edge"], line["start"]]
-                row[name] = _latency(row, name, line)
-    for line in shown(parts.examples).sort(*ROW, "outcome", -pl.col("duration_ns"), *TRACE).iter_rows(named=True):
-        if (line["edge"], line["start"]) in out:
-            out[line["edge"], line["start"]]["examples"].append(line)
-    for row in out.values():
-        row["causes"].sort(key=lambda cause: (-cause[2], cause[0] is None, cause[0] or "", cause[1] is None, cause[1] or ""))
-        row["active_days"] = len(row["days"])
-        row["sampling_known"] = row["known"] / row["observed"] if row["observed"] else 0.0
-    return list(out.values())
+        for place, *latency in _latencies(buckets, rows, number, name):
+            out[place][name] = latency
+    for place, *one in _examples(parts, places):
+        out[place]["examples"].append(one)
+    return out
 
 
-def _take(row: dict[str, Any], kind: str, item: str, n: int, m: int) -> None:
+def _bags(parts: Parts, places: pl.DataFrame) -> Iterator[tuple[int, str, list[str], list[int], list[int]]]:
+    """`place`, kind, and its items in order with how often each counts."""
+    bags = parts.bags.join(places, on=ROW).sort("place", "kind", "item")
+    items, n, m = (bags[name].to_list() for name in ("item", "n", "m"))
+    start = 0
+    for place, kind, size in bags.group_by("place", "kind", maintain_order=True).len().iter_rows():
+        end = start + size
+        yield place, kind, items[start:end], n[start:end], m[start:end]
+        start = end
+
+
+def _take(row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items: list[str], n: list[int], m: list[int]) -> None:
+    instances, days = seen
     if kind in COUNTED:
-        row[kind][item] = n
+        row[kind] = dict(zip(items, n, strict=True))
     elif kind in LISTED:
-        row[kind] += [item] if item != OTHER else []
+        row[kind] = tuple(item for item in items if item != OTHER)
     elif kind == CAUSE:
-        caller, callee = item.split(SEPARATOR)
-        row["causes"].append((caller or None, callee or None, n))
+        causes = [(caller or None, callee or None, count) for (caller, callee), count in zip((item.split(SEPARATOR) for item in items), n, strict=True)]
+        row["causes"] = sorted(causes, key=lambda cause: (-cause[2], cause[0] is None, cause[0] or "", cause[1] is None, cause[1] or ""))
     elif kind == INSTANCE:
-        instance, hour = item.rsplit(SEPARATOR, 1)
-        row["instances"].add(instance)
-        row["days"].add(int(hour) // 24)
-        row["instance_hours"] += 1
+        for item in items:
+            instance, hour = item.rsplit(SEPARATOR, 1)
+            instances.add(instance)
+            days.add(int(hour) // 24)
+        row["instance_hours"] += len(items)
     elif kind == "instance_name":
-        row["instances"].add(item)
+        instances.update(items)
     elif kind == "day":
-        row["days"].add(int(item))
+        days.update(map(int, items))
     elif kind == "hours":
-        row["instance_hours"] += n
-    elif kind == PROBABILITY and item != OTHER:
+        row["instance_hours"] += sum(n)
+    elif kind == PROBABILITY:
         # Sorted by text, so that the floating sum is the same whatever came first. What was folded has no probability any more.
-        row["adjusted_calls"] = (row["adjusted_calls"] or 0.0) + n / float(item)
-        row["adjusted_errors"] = (row["adjusted_errors"] or 0.0) + m / float(item)
-        row["known"] += n
+        known = [(count, failed, float(item)) for item, count, failed in zip(items, n, m, strict=True) if item != OTHER]
+        if known:
+            row["adjusted_calls"] = sum(count / p for count, _, p in known)
+            row["adjusted_errors"] = sum(failed / p for _, failed, p in known)
+            row["sampling_known"] = sum(count for count, _, _ in known) / row["observed"] if row["observed"] else 0.0
 
 
-def _latency(row: dict[str, Any], name: str, line: dict[str, Any]) -> dict[str, Any]:
-    low, high = row[f"{name}_min"], row[f"{name}_max"]
-    marks = {mark: min(max(line[mark], low), high) for mark in QUANTILES}
-    return {"count": line["count"], "sum": row[f"{name}_sum"], "min": low, **marks, "max": high}
+def _latencies(buckets: pl.DataFrame, rows: pl.DataFrame, number: int, name: str) -> Iterator[tuple[Any, ...]]:
+    """`place`, and what `summaries` says of a latency."""
+    sketch = buckets.filter((number_of(pl.col("mark")) == number) & (pl.col("n") > 0)).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
+    low, high = f"{name}_min", f"{name}_max"
+    found = quantiles(sketch, list(ROW)).join(rows.select(*ROW, "place", f"{name}_sum", low, high), on=ROW)
+    inside = [pl.col(mark).clip(low, high) / _NS_IN_MS for mark in QUANTILES]
+    return found.select("place", "count", pl.col(f"{name}_sum") / _NS_IN_MS, pl.col(low) / _NS_IN_MS, *inside, pl.col(high) / _NS_IN_MS).iter_rows()
+
+
+def _examples(parts: Parts, places: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """`place`, and what `summaries` says of sample traces, in the order of outcomes: the slowest first, else by trace."""
+    slowness = pl.when(pl.col("outcome") == "slowest").then(-pl.col("duration_ns").fill_null(0)).otherwise(0)
+    found = shown(parts.examples).join(places, on=ROW).sort("place", "outcome", slowness, *TRACE)
+    traces, spans = (np.column_stack([found[name].to_numpy() for name in names]).astype(">u8").tobytes().hex() for names in (TRACE, ("span",)))
+    ids = ((traces[at * _TRACE : (at + 1) * _TRACE], spans[at * _SPAN : (at + 1) * _SPAN]) for at in range(found.height))
+    lines = found.select("place", "outcome", pl.col("duration_ns") / _NS_IN_MS).iter_rows()
+    return ((place, outcome, trace, span, duration) for (place, outcome, duration), (trace, span) in zip(lines, ids, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -33,6 +34,7 @@ def _equal(names: Sequence[str], values: Sequence[str]) -> str:
     return _any([f"{name} = {text(value)}" for value in values for name in names])
 
 
+@lru_cache(maxsize=65536)
 def service(node: Node) -> str:
     """Conditions on a span of a service."""
     if node.name == UNNAMED:
@@ -45,6 +47,7 @@ def service(node: Node) -> str:
     return found + (f" && {_equal(_ENVIRONMENTS, [node.environment])}" if node.environment else "")
 
 
+@lru_cache(maxsize=65536)
 def host(name: str) -> str:
     """Conditions on a span that names a host in any of the ways it can be spelled."""
     pattern = re.escape(name).replace("\\-", "-")

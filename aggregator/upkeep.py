@@ -8,7 +8,7 @@ import structlog
 
 from aggregator.settle import Retention
 from nexus.errors import StoreUnavailable
-from nexus.store import observed, observed_partition
+from nexus.store import observed, observed_day, observed_partition
 from nexus.store.pool import Database
 
 log = structlog.get_logger("nexus.aggregator")
@@ -26,6 +26,9 @@ def keep_up(database: Database, retention: Retention, now: datetime) -> None:
         for grain, before in kept.items():
             with database.connection() as connection:
                 dropped = observed_partition.drop_partitions(connection, grain, before)
+                if dropped and grain == observed.DAY:
+                    # A partition that goes whole tells no trigger of its rows.
+                    observed_day.drop_days(connection, before.date())
             if dropped:
                 log.info("partitions_dropped", grain=grain, partitions=dropped, before=before)
         with database.connection() as connection:

@@ -11,7 +11,6 @@ from nexus.model.edge import Cause, Exemplar, Latency, ObservedEdge, Relation, S
 from nexus.model.service import Node, NodeKind
 from nexus.store.observed_read import EdgeRow
 
-_NS_IN_MS: Final = 1_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -34,24 +33,14 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         adjusted_errors=row["adjusted_errors"], sampling_known=row["sampling_known"], clock_suspect=row["clock_suspect"], queue_unmeasured=row["queue_unmeasured"],
         protocols=row["protocol"], via=row["via"], basis=row["basis"], client_latency=_latency(row["client"]), server_latency=_latency(row["server"]),
         queue=_latency(row["queue"]), first_seen=_time(row["first_ns"]), last_seen=_time(row["last_ns"]), active_days=row["active_days"],
-        support=Support(len(row["instances"]), row["instance_hours"]), source_versions=tuple(row["source_version"]), target_versions=tuple(row["target_version"]),
-        aliases=tuple(row["alias"]), addresses=tuple(row["address"]), causes=tuple(Cause(a, b, n) for a, b, n in row["causes"]),
-        exemplars=tuple(
-            Exemplar(one["outcome"], f"{one['trace_hi']:016x}{one['trace_lo']:016x}", f"{one['span']:016x}", None if one["duration_ns"] is None else one["duration_ns"] / _NS_IN_MS)
-            for one in sorted(row["examples"], key=_order)
-        ),
+        support=Support(row["instances"], row["instance_hours"]), source_versions=row["source_version"], target_versions=row["target_version"],
+        aliases=row["alias"], addresses=row["address"], causes=tuple(Cause(*one) for one in row["causes"]), exemplars=tuple(Exemplar(*one) for one in row["examples"]),
         trace_query=_query(edge, source, target, row, links),
     )
 
 
-def _order(one: dict[str, Any]) -> tuple[str, int, int, int]:
-    return one["outcome"], -(one["duration_ns"] or 0) if one["outcome"] == "slowest" else 0, one["trace_hi"], one["trace_lo"]
-
-
-def _latency(found: dict[str, Any] | None) -> Latency | None:
-    if found is None:
-        return None
-    return Latency(found["count"], *(found[name] / _NS_IN_MS for name in ("sum", "min", "p50", "p90", "p95", "p99", "max")))
+def _latency(found: list[Any] | None) -> Latency | None:
+    return None if found is None else Latency(*found)
 
 
 def _time(ns: int | None) -> datetime | None:

@@ -106,6 +106,12 @@ def terms(text: str) -> list[str]:
     return out
 
 
+@lru_cache(maxsize=4096)
+def term_set(text: str) -> frozenset[str]:
+    """The terms of a text, without order or number."""
+    return frozenset(terms(text))
+
+
 def grams(text: str) -> frozenset[str]:
     """Hangul bigrams: what is left when endings differ."""
     return frozenset(run[i : i + 2] for run in re.findall(r"[가-힣]+", text) for i in range(len(run) - 1))

@@ -13,7 +13,8 @@ from answer.language import sentences
 from answer.numbers import check_numbers, dates_reason
 from answer.outright import outright_reason
 from answer.quantities import quantities
-from answer.support import blank_operations, layer_reason, names_reason, roles_reason, swapped_reason, words_reason
+from answer.roles import blank_operations, names_reason, roles_reason, swapped_reason
+from answer.support import layer_reason, words_reason
 from nexus.model.names import squash
 from nexus.model.registry import Registry
 from nexus.ports.answers import Citation, NumberCheck, Packet, SentenceCheck, Verification

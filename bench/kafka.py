@@ -101,7 +101,7 @@ def run(args, partitions, share, broker, folder):
     step("aggregate: read, pair, roll up, commit", total, began)
     with database.connection() as connection:
         letters, size = connection.execute("SELECT coalesce(sum(spans), 0)::bigint, coalesce(sum(length(payload)), 0)::bigint FROM observed_link").fetchone()
-        rows, row_bytes = connection.execute("SELECT count(*), pg_total_relation_size('observed_row') FROM observed_row").fetchone()
+        rows, row_bytes = connection.execute("SELECT count(*), (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('observed_row')) FROM observed_row").fetchone()
     working = sum(path.stat().st_size for path in (folder / f"{partitions}-{share}").rglob("*") if path.is_file())
     print(f"    told to other shards: {letters:,} spans, {size / 1e6:.1f} MB; working spans {working / total:.0f} bytes a span; {rows:,} rows of {row_bytes / rows:.0f} bytes")
     began = cpu()

@@ -80,7 +80,7 @@ def compare(evidence: Evidence, policy: Policy) -> Comparison:
             for identity in pair.target.identities:
                 consumers[identity] = (*consumers.get(identity, ()), pair.source)
     observed = [e for e in evidence.observed if amount(e)]
-    indexes = Indexes(EdgeIndex(observed, world.names), EdgeIndex(evidence.past, world.names), world, consumers)
+    indexes = Indexes(EdgeIndex(observed, world.names), EdgeIndex(evidence.edges, world.names), world, consumers)
     reach = rank.Reach(observed)
     rows: list[Row] = []
     every: set[str] = set()
@@ -200,8 +200,7 @@ def _undocumented(edges: Sequence[ObservedEdge], indexes: Indexes) -> Subject:
     """Edges between the same identities (a service under two host names) are one subject."""
     edge = max(edges, key=lambda e: (amount(e), e.rid))
     source, target = _ends(edge, indexes)
-    past = tuple(indexes.world.past.get(e.rid, e) for e in edges)
-    return Subject(_DOCUMENTED_AS[edge.relation], source, target, Via(), edge.source.environment, edges=tuple(edges), past=past)
+    return Subject(_DOCUMENTED_AS[edge.relation], source, target, Via(), edge.source.environment, edges=tuple(edges))
 
 
 def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: rank.Reach, view: tuple[frozenset[str], frozenset[str]], *, primary: bool) -> Row:

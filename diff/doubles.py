@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
 from diff.simulate import EPOCH, Cache, Sim
 from nexus.errors import NexusError
-from nexus.model.edge import DesignedEdge, EdgeDay, ObservedEdge
+from nexus.model.edge import DesignedEdge, EdgeHistory, ObservedEdge
 from nexus.model.registry import Registry
 from nexus.model.service import Coverage, ServiceDay
 from nexus.model.window import TimeRange
@@ -48,7 +48,9 @@ class SimulatedWorld:
         if isinstance(wanted, DesignedFilter):
             return list(self.designed)
         first, until = self._days(wanted.window)
-        found: list[ObservedEdge] = [e for edge in self.sim.edges if (e := cache.edge(edge, first, until)) is not None]
+        found: list[ObservedEdge] = [
+            e for edge in self.sim.edges if (not wanted.rids or edge.rid in wanted.rids) and (e := cache.edge(edge, first, until)) is not None
+        ]
         return sorted(found, key=lambda e: e.rid)
 
     def edge(self, _tenant: str, rid: str, window: TimeRange) -> ObservedEdge | None:
@@ -75,10 +77,15 @@ class SimulatedWorld:
         """All of it."""
         return window
 
-    def edge_days(self, _tenant: str, _environment: str | None, start: date, end: date) -> list[EdgeDay]:
-        """Daily rows."""
+    def histories(self, _tenant: str, _environment: str | None, start: date, end: date) -> dict[str, EdgeHistory]:
+        """Of every edge that was active."""
         cache = self._read()
-        return [row for edge in self.sim.edges for d in _range(start, end) if (row := cache.day(edge, d)) is not None]
+        return {edge.rid: replace(h, by_day=()) for edge in self.sim.edges if (h := cache.history(edge, (start - EPOCH).days, (end - EPOCH).days)).mask}
+
+    def counts_by_day(self, _tenant: str, rids: Collection[str], start: date, end: date) -> dict[str, tuple[tuple[int, int], ...]]:
+        """Of those edges."""
+        cache = self._read()
+        return {edge.rid: cache.history(edge, (start - EPOCH).days, (end - EPOCH).days).by_day for edge in self.sim.edges if edge.rid in rids}
 
     def service_days(self, _tenant: str, _environment: str | None, start: date, end: date) -> list[ServiceDay]:
         """Daily rows."""

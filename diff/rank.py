@@ -50,8 +50,8 @@ def _impact(verdict: Verdict, subject: Subject, reach: Reach) -> float:
 
 def _novelty(subject: Subject, world: World) -> float:
     """1 for what was first seen within a week, 0.7 for what is old or was never seen."""
-    firsts = [e.first_seen for e in (*subject.edges, *subject.past) if e.first_seen is not None]
-    if not firsts:
+    first = world.first_seen(subject.past or subject.edges)
+    if first is None:
         return 0.8
-    age = world.evidence.window_to - min(firsts)
+    age = world.evidence.window_to - first
     return 1.0 if age < timedelta(days=world.policy.emerging_days) else 0.7

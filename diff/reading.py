@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from typing import Any, Protocol
-
-import polars as pl
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from diff import windows
 from diff.cadence import declared
-from diff.evidence import EdgeHistory, Evidence, histories_of, with_daily_counts
+from diff.evidence import Evidence
 from diff.policy import Policy
 from diff.windows import Window
 from nexus.errors import SourceUnavailable
 from nexus.model.document import Classification
-from nexus.model.edge import ObservedEdge, Relation
+from nexus.model.edge import EdgeHistory, ObservedEdge, Relation
 from nexus.model.registry import Registry
 from nexus.model.service import Coverage, CoverageRange, RangeState, ServiceDay
 from nexus.model.window import TimeRange
@@ -27,14 +25,8 @@ from nexus.ports.observed import EdgeFilter, ObservedHistory, ObservedReader
 
 # Edges with a declared schedule whose hours are read one by one.
 SCHEDULED_MAX = 500
-
-
-class EdgeDayFrames(Protocol):
-    """What an ObservedHistory may offer besides: the daily rows as a frame (evidence.EDGE_DAY_SCHEMA), for millions of them."""
-
-    def edge_day_frame(self, tenant: str, environment: str | None, start: date, end: date) -> pl.DataFrame:
-        """Every edge's active days in [start, end)."""
-        ...
+# Active days of all edges together up to which their counts are read.
+DAILY_ROWS_MAX = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +55,13 @@ def read(
     revision = readers.designed.document_revision(tenant)
     designed = readers.designed.edges(DesignedFilter(tenant, Classification.RESTRICTED))
     registry = readers.designed.registry(tenant)
-    observed = _edges(readers, tenant, env, window.start, window.end)
-    past = _edges(readers, tenant, env, min(begin, window.start), window.end)
-    frames = getattr(readers.history, "edge_day_frame", None)
-    days = frames(tenant, env, history_from, last) if frames is not None else readers.history.edge_days(tenant, env, history_from, last)
-    histories = histories_of(days, history_from)
-    histories = with_daily_counts(histories, days, history_from, frozenset(e.rid for e in past if e.relation is Relation.PUBLISHES_OBSERVED))
+    histories = readers.history.histories(tenant, env, history_from, last)
+    observed = _edges(readers, tenant, env, TimeRange(window.start, window.end))
+    # Edges of which the window shows nothing; of those that it shows, history has what more there is to know.
+    gone = sorted(set(histories).difference(e.rid for e in observed))
+    past = _edges(readers, tenant, env, TimeRange(min(begin, window.start), window.end), gone) if gone else []
+    by_day = readers.history.counts_by_day(tenant, _counted(histories, [*observed, *past]), history_from, last)
+    histories |= {rid: replace(histories[rid], by_day=counts) for rid, counts in by_day.items() if rid in histories}
     evidence = Evidence(
         window.start, window.end, history_from, tuple(designed), tuple(observed), tuple(past), histories, tuple(d for d in service_days if d.day < last),
         _with_gaps(readers.observed.coverage(tenant, TimeRange(window.start, window.end)), unread), registry, environment,
@@ -98,8 +91,15 @@ def _with_gaps(coverage: Coverage, unread: tuple[CoverageRange, ...]) -> Coverag
     return replace(coverage, complete=False, gaps=(*coverage.gaps, *unread)) if unread else coverage
 
 
-def _edges(readers: Readers, tenant: str, environment: str | None, start: datetime, end: datetime) -> list[ObservedEdge]:
-    return readers.observed.edges(EdgeFilter(tenant, environment, window=TimeRange(start, end), infrastructure="include"))
+def _edges(readers: Readers, tenant: str, environment: str | None, range_: TimeRange, rids: Sequence[str] = ()) -> list[ObservedEdge]:
+    return readers.observed.edges(EdgeFilter(tenant, environment, window=range_, infrastructure="include", rids=tuple(rids)))
+
+
+def _counted(histories: Mapping[str, EdgeHistory], edges: Iterable[ObservedEdge]) -> list[str]:
+    """Edges whose counts by day are read: publishers (the opportunities of subscribers), and in a world of ordinary size all (the sparklines of reports)."""
+    if sum(history.mask.bit_count() for history in histories.values()) <= DAILY_ROWS_MAX:
+        return list(histories)
+    return [e.rid for e in edges if e.relation is Relation.PUBLISHES_OBSERVED]
 
 
 def _hours(readers: Readers, tenant: str, evidence: Evidence, registry: Registry) -> dict[str, tuple[datetime, ...]]:
@@ -136,7 +136,7 @@ def digest(evidence: Evidence) -> str:
     add((e.rid, e.calls, e.messages, e.errors, e.retries, e.first_seen, e.last_seen, e.support, sorted(e.protocols.items()), sorted(e.via.items()), e.source_versions, e.client_latency,
         e.aliases)
         for e in evidence.observed)
-    add((e.rid, e.first_seen, e.aliases) for e in evidence.past)
+    add((e.rid, e.first_seen, e.last_seen, e.aliases) for e in evidence.past)
     add(_history(rid, h) for rid, h in evidence.histories.items())
     add(_service_day(d) for d in evidence.service_days)
     add(evidence.registry.entities)
@@ -146,7 +146,7 @@ def digest(evidence: Evidence) -> str:
 
 
 def _history(rid: str, history: EdgeHistory) -> tuple[Any, ...]:
-    return rid, history.mask, history.calls, history.messages, history.traces, history.by_day
+    return rid, history.mask, history.calls, history.messages, history.traces, history.first_seen, history.by_day
 
 
 def _service_day(day: ServiceDay) -> tuple[Any, ...]:

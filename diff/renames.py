@@ -37,7 +37,7 @@ class _Life:
 def renames(world: World) -> list[Rename]:
     """Proposals, best first. Only among nodes of one kind."""
     lives: dict[tuple[str, str], _Life] = {}
-    for edge in world.evidence.past:
+    for edge in world.evidence.edges:
         mask = world.history(edge).mask
         if not mask or edge.infrastructure or edge.is_self:
             continue

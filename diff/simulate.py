@@ -14,10 +14,10 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 
 from diff.cadence import Cadence
-from diff.evidence import Evidence, histories_of, with_daily_counts
+from diff.evidence import Evidence
 from nexus.model.claim import Claim, Modality, Quantity, Via
 from nexus.model.document import Classification, DocumentRef
-from nexus.model.edge import DesignedEdge, EdgeDay, Exemplar, ObservedEdge, Relation, Support
+from nexus.model.edge import DesignedEdge, EdgeHistory, Exemplar, ObservedEdge, Relation, Support
 from nexus.model.entity import Entity
 from nexus.model.registry import Registry
 from nexus.model.service import Coverage, CoverageRange, Node, NodeKind, RangeState, ServiceDay
@@ -90,13 +90,11 @@ class Sim:
         start, first = max(until - history, 0), max(until - window, 0)
         cache = cache if cache is not None else Cache(self)
         days = range(start, until)
-        rows = [row for edge in self.edges for d in days if (row := cache.day(edge, d)) is not None]
-        past = tuple(e for edge in self.edges if (e := cache.edge(edge, start, until)) is not None)
-        observed = tuple(e for edge in self.edges if (e := cache.edge(edge, first, until)) is not None)
         begin = EPOCH + timedelta(days=start)
-        histories = histories_of(rows, begin)
-        publishers = frozenset(e.rid for e in past if e.relation is Relation.PUBLISHES_OBSERVED)
-        histories = with_daily_counts(histories, rows, begin, publishers)
+        observed = tuple(e for edge in self.edges if (e := cache.edge(edge, first, until)) is not None)
+        seen = {e.rid for e in observed}
+        past = tuple(e for edge in self.edges if edge.rid not in seen and (e := cache.edge(edge, start, until)) is not None)
+        histories = {edge.rid: h for edge in self.edges if (h := cache.history(edge, start, until)).mask}
         return Evidence(
             midnight(first), midnight(until), begin, tuple(designed), observed, past, histories, tuple(s for d in days for s in cache.services(d)),
             self.coverage(first, until), Registry(entities or self.entities()), history_coverage=self.coverage(start, until),
@@ -129,11 +127,13 @@ class Cache:
             self._seen[key] = self._sim.seen(edge, day)
         return self._seen[key]
 
-    def day(self, edge: TrueEdge, day: int) -> EdgeDay | None:
-        """The daily row."""
-        n = self.count(edge, day)
+    def history(self, edge: TrueEdge, first: int, until: int) -> EdgeHistory:
+        """What is known of its days [first, until)."""
+        counts = tuple((d - first, n) for d in range(first, until) if (n := self.count(edge, d)))
+        n = sum(count for _, count in counts)
         messages = edge.relation is not Relation.CALLS_OBSERVED
-        return EdgeDay(edge.rid, EPOCH + timedelta(days=day), 0 if messages else n, n if messages else 0, 0, n, min(n, 24)) if n else None
+        seen = midnight(first + counts[0][0]) + timedelta(hours=1) if counts else None
+        return EdgeHistory(sum(1 << offset for offset, _ in counts), 0 if messages else n, n if messages else 0, n, seen, counts)
 
     def edge(self, edge: TrueEdge, first: int, until: int) -> ObservedEdge | None:
         """The edge over a range of days."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Subject(NamedTuple):
     """One documented relation with what was observed of it, or (no claims) one observed edge that nothing documents.
 
-    `edges` are like for like in the report's window, `past` in the whole history, `opposite` run target to source,
+    `edges` are like for like in the report's window, `past` (of what is documented) in the whole history, `opposite` run target to source,
     `other_mode` are deliveries where a call is documented and calls where a channel is.
     """
 

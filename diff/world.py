@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 from diff import exposure
-from diff.evidence import NO_HISTORY, EdgeHistory, Evidence
+from diff.evidence import NO_HISTORY, Evidence
 from diff.families import family
 from diff.names import End, Names
 from diff.policy import Policy
 from diff.renames import Rename, renames
 from diff.subject import Subject
-from nexus.model.edge import ObservedEdge, Relation
+from nexus.model.edge import EdgeHistory, ObservedEdge, Relation
 from nexus.model.service import ADDRESS_CLASS, UNNAMED, Coverage, Node, NodeKind, RangeState, ServiceDay
 
 
@@ -64,7 +64,7 @@ class World:
     def __init__(self, evidence: Evidence, policy: Policy) -> None:
         self.evidence = evidence
         self.policy = policy
-        self.names = Names(evidence.registry, (*evidence.observed, *evidence.past), (s.service for s in evidence.service_days))
+        self.names = Names(evidence.registry, evidence.edges, (s.service for s in evidence.service_days))
         self.gap_mask = gap_mask(evidence.history_coverage or evidence.coverage, evidence.history_from, evidence.days)
         self.window_gap_mask = gap_mask(evidence.coverage, evidence.history_from, evidence.days)
         first = max((evidence.window_from.date() - evidence.history_from).days, 0)
@@ -90,13 +90,12 @@ class World:
         # Messages that reached a topic, by day offset.
         self.messages: dict[str, dict[int, int]] = {}
         self._subscriptions: dict[str, list[ObservedEdge]] = {}
-        self.past: dict[str, ObservedEdge] = {edge.rid: edge for edge in evidence.past}
         # The last answer of presence.py.
         self.supports: tuple[Any, Any] | None = None
         self._absent: tuple[Subject, exposure.Absence] | None = None
         self._renamed: dict[str, Rename] | None = None
         self._exposed: tuple[Mapping[int, int], tuple[int, int]] | None = None
-        for edge in evidence.past:
+        for edge in evidence.edges:
             self._index(edge)
 
     def _index(self, edge: ObservedEdge) -> None:
@@ -104,7 +103,7 @@ class World:
         self.seen_nodes.update((source, *target))
         if edge.target.kind is NodeKind.EXTERNAL:
             if edge.target.name == ADDRESS_CLASS:
-                self.nameless[source] = self.nameless.get(source, 0) + edge.calls
+                self.nameless[source] = self.nameless.get(source, 0) + (self.history(edge).calls or edge.calls)
             elif len(target) == 1:
                 self.loose.setdefault(source, []).append(edge)
         if edge.relation is Relation.SUBSCRIBES_OBSERVED:
@@ -141,6 +140,11 @@ class World:
     def history(self, edge: ObservedEdge) -> EdgeHistory:
         """Daily history of an edge; empty where none is stored."""
         return self.evidence.histories.get(edge.rid, NO_HISTORY)
+
+    def first_seen(self, edges: Iterable[ObservedEdge]) -> datetime | None:
+        """When the first of the edges was seen first, as far back as the history goes."""
+        found = [at for edge in edges for at in (edge.first_seen, self.history(edge).first_seen) if at is not None]
+        return min(found, default=None)
 
     def series(self, edges: Iterable[ObservedEdge]) -> list[int]:
         """Calls or messages by day of the history; empty where the days are not kept."""

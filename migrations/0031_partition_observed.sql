@@ -6,8 +6,8 @@ SET LOCAL lock_timeout = '60s';
 LOCK TABLE observed_row IN SHARE ROW EXCLUSIVE MODE;
 
 CREATE TABLE observed_row_parted (LIKE observed_row INCLUDING DEFAULTS, CONSTRAINT observed_row_key PRIMARY KEY (tenant, grain, edge, start, shard)) PARTITION BY RANGE (grain, start);
-CREATE INDEX observed_row_at ON observed_row_parted (tenant, grain, start);
-CREATE TABLE observed_row_default PARTITION OF observed_row_parted DEFAULT;
+CREATE TABLE observed_row_default PARTITION OF observed_row_parted DEFAULT
+    WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000);
 -- Rows that are written again and again, in no indexed column: with room on their page the new version stays there, and needs no vacuum.
 CREATE TABLE observed_row_pending PARTITION OF observed_row_parted FOR VALUES FROM (-1, MINVALUE) TO (0, MINVALUE)
     WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
@@ -43,6 +43,10 @@ BEGIN
     EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL) WITH (fillfactor = %s, autovacuum_vacuum_scale_factor = 0.05)', made, parent, CASE of_grain WHEN 0 THEN 90 ELSE 70 END);
     -- A row that moves does not change: triggers are for those that do.
     ALTER TABLE observed_row_default DISABLE TRIGGER USER;
+    IF of_grain = 0 THEN
+        -- Aggregators look up which minutes have rows at all.
+        EXECUTE format('CREATE INDEX ON %I (tenant, start)', made);
+    END IF;
     EXECUTE format(
         'WITH moved AS (DELETE FROM observed_row_default WHERE grain = %s AND start >= %s AND start < %s RETURNING *) INSERT INTO %I SELECT * FROM moved', of_grain, low, low + width, made
     );

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from hypothesis import settings
 
 from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.migrate import migrate
@@ -18,6 +19,10 @@ from nexus.store.pool import Database
 
 for _name in [name for name in os.environ if name.startswith("NEXUS_")]:
     del os.environ[_name]
+
+# Examples are not timed: the machine is shared. What hypothesis sets under CI (the same examples every time) stays.
+settings.register_profile("untimed", settings.default, deadline=None)
+settings.load_profile("untimed")
 
 CASES = Path(__file__).parent / "cases"
 

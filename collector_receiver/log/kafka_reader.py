@@ -17,11 +17,12 @@ import structlog
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from collector_receiver.log.kafka_client import ASK_S, Consumer, KafkaOptions, TopicPartition, unavailable
-from collector_receiver.log.record import HEADER_BYTES, MAGIC, parse_header, rejections_of, spans_of, whole
+from collector_receiver.log.record import HEADER_BYTES, MAGIC, coded_of, parse_header, rejections_of, whole
 from collector_receiver.otlp import decode_batch
+from collector_receiver.raw import RawSpans
 from nexus import telemetry
 from nexus.errors import StoreUnavailable
-from nexus.model.span import empty_spans
+from nexus.model.coded import Spans, no_spans
 from nexus.ports.clock import Clock
 from nexus.ports.span_log import LoggedRejection, Rejection
 
@@ -34,15 +35,21 @@ QUEUE_KBYTES: Final = 32 * 1024
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A message: its offset, spans, and what was refused of it."""
+    """A message: its offset, how many spans, what was refused of it; an entry's payload, or what a Collector wrote."""
 
     offset: int
-    spans: pl.DataFrame
+    spans: int
     refused: list[LoggedRejection]
+    payload: bytes | None = None
+    request: RawSpans | None = None
+
+
+def _coded(entries: list[_Entry]) -> Spans:
+    return coded_of(batch for entry in entries for batch in (entry.payload, entry.request) if batch is not None)
 
 
 class KafkaPartitionReader:
-    """A `SpanLogReader` of one partition. Not thread-safe. `released(partition, offset)` is told how far it is rolled up."""
+    """A `CodedSpanLogReader` of one partition. Not thread-safe. `released(partition, offset)` is told how far it is rolled up."""
 
     def __init__(self, options: KafkaOptions, partition: int, clock: Clock, released: Callable[[int, int], None] | None = None) -> None:
         self._options, self._partition, self._clock, self._released = options, partition, clock, released
@@ -60,14 +67,19 @@ class KafkaPartitionReader:
 
     def read(self, position: dict[str, int], max_spans: int) -> tuple[pl.DataFrame, dict[str, int]]:
         """See `SpanLogReader.read`."""
+        spans, after = self.read_coded(position, max_spans)
+        return spans.frame(), after
+
+    def read_coded(self, position: dict[str, int], max_spans: int) -> tuple[Spans, dict[str, int]]:
+        """See `CodedSpanLogReader.read_coded`."""
         self._begin(position.get(self._name))
         entries = list(self._entries(max_spans))
         if not entries:
-            return empty_spans(), position
+            return no_spans(), position
         self._refused = [(entry.offset, one) for entry in entries for one in entry.refused]
-        return pl.concat([entry.spans for entry in entries]), {**position, self._name: entries[-1].offset + 1}
+        return _coded(entries), {**position, self._name: entries[-1].offset + 1}
 
-    def again(self, start: dict[str, int], end: dict[str, int], max_spans: int) -> Iterator[tuple[pl.DataFrame, dict[str, int]]]:
+    def again(self, start: dict[str, int], end: dict[str, int], max_spans: int) -> Iterator[tuple[Spans, dict[str, int]]]:
         """Spans between two positions once more, in batches, each with the position after it; from the oldest kept where `start` is not there any more."""
         at, limit = self._begin(start.get(self._name)), end.get(self._name, 0)
         while at < limit:
@@ -75,7 +87,7 @@ class KafkaPartitionReader:
             if not entries:
                 raise StoreUnavailable(f"partition {self._name} cannot be read again from {at} to {limit}")
             at = entries[-1].offset + 1
-            yield pl.concat([entry.spans for entry in entries]), {self._name: at}
+            yield _coded(entries), {self._name: at}
 
     def rejected(self, start: dict[str, int], end: dict[str, int]) -> list[LoggedRejection]:
         """See `SpanLogReader.rejected`: of the last `read`."""
@@ -137,7 +149,7 @@ class KafkaPartitionReader:
                 if problem is None:
                     entry = self._entry(message)
                     self._at, self._ended = entry.offset + 1, False
-                    left -= entry.spans.height + 1
+                    left -= entry.spans + 1
                     yield entry
                 elif problem.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # the client's spelling
                     self._ended = True
@@ -154,16 +166,16 @@ class KafkaPartitionReader:
         if value[:4] == MAGIC:
             header, payload = parse_header(value[:HEADER_BYTES]), value[HEADER_BYTES:]
             if header is not None and whole(header, payload):
-                return _Entry(offset, spans_of(payload), list(rejections_of(header, payload)))
+                return _Entry(offset, header.spans, list(rejections_of(header, payload)), payload=payload)
             problem = "a damaged entry"
         else:
             decoded = decode_batch([value], [self._options.tenant])
             if not decoded.malformed:
-                return _Entry(offset, decoded.spans, [LoggedRejection(one, arrived) for one in decoded.rejections])
+                return _Entry(offset, len(decoded.raw), [LoggedRejection(one, arrived) for one in decoded.rejections], request=decoded.raw)
             problem = decoded.malformed[0]
         telemetry.LOG_BAD_MESSAGES.inc()
         log.error("span_log_bad_message", partition=self._name, offset=offset, bytes=len(value), problem=problem)
-        return _Entry(offset, empty_spans(), [LoggedRejection(Rejection(self._options.tenant, None, None, None, "message", 1), arrived)])
+        return _Entry(offset, 0, [LoggedRejection(Rejection(self._options.tenant, None, None, None, "message", 1), arrived)])
 
 
 __all__ = ["KafkaPartitionReader"]

@@ -143,12 +143,12 @@ def spans_of(payload: bytes) -> pl.DataFrame:
     return found if isinstance(found, pl.DataFrame) else found.frame()
 
 
-def coded_of(payloads: Iterable[bytes]) -> Spans:
-    """The spans of whole payloads, in parts; what several of them say is read once."""
+def coded_of(batches: Iterable[bytes | RawSpans]) -> Spans:
+    """The spans of whole payloads and of batches that are none, in parts; what several of them say is read once."""
     parts: list[Spans] = []
     raw = Coder()
-    for payload in payloads:
-        found = _logged(payload)
+    for batch in batches:
+        found = batch if isinstance(batch, RawSpans) else _logged(batch)
         if isinstance(found, pl.DataFrame):
             parts.append(coded(found))
         else:

@@ -20,8 +20,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     edge = strongest(subject.edges)
     if edge is None:
         return None
-    firsts = [e.first_seen for e in (*subject.edges, *subject.past) if e.first_seen]
-    first = min(firsts, default=None)
+    first = world.first_seen(subject.edges)
     young = first is not None and world.evidence.window_to - first < timedelta(days=world.policy.emerging_days)
     only = canary(edge, world)
     if not young and not only:

@@ -18,7 +18,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     edge = strongest(subject.edges)
     if edge is None:
         return None
-    active = world.active_mask((*subject.edges, *subject.past))
+    active = world.active_mask(subject.edges)
     covered = world.covered.get(world.names.observed(edge.source)[0], 0) | active
     if not active or active.bit_count() >= world.policy.rare_active_share * covered.bit_count():
         return None

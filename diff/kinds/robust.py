@@ -19,7 +19,7 @@ from nexus.model.finding import Flag, Severity
 def decide(subject: Subject, world: World) -> Verdict | None:
     """What is left is robust."""
     found = presence(subject.edges, world)
-    active = world.active_mask((*subject.edges, *subject.past)).bit_count()
+    active = world.active_mask(subject.edges).bit_count()
     return Verdict(
         "undocumented", f"{counted(subject.edges)} on {active or found.active_days} days, {found.clusters} independent sightings", "a document that names it", 0.98,
         edge=strongest(subject.edges), details={"clusters": found.clusters},

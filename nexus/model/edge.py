@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 
 from nexus.model.claim import Claim, Via
@@ -125,16 +125,21 @@ class ObservedEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeDay:
-    """An observed edge on one UTC day: what rhythm, ceasing and emergence are judged from."""
+class EdgeHistory:
+    """An observed edge over a range of UTC days: what rhythm, ceasing and emergence are judged from.
 
-    rid: str
-    day: date
-    calls: int
-    messages: int
-    errors: int
+    A day is a bit of `mask` (bit 0 the first of the range): ninety days of fifty thousand edges are an integer each, and "active on how many
+    covered days" is one `&` and one `bit_count`.
+    """
+
+    mask: int = 0
+    calls: int = 0
+    messages: int = 0
+    # Distinct traces at least.
     traces: int = 0
-    instance_hours: int = 0
+    first_seen: datetime | None = None
+    # Calls, or messages of an edge that has them, by day offset; empty where the days are not kept.
+    by_day: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,9 @@ def latency_json(found: Latency | None) -> dict[str, Any]:
     """A latency, `{}` for none."""
     if found is None:
         return {}
-    return {name: getattr(found, name) for name in ("count", "sum", "min", "p50", "p90", "p95", "p99", "max")}
+    return {
+        "count": found.count, "sum": found.sum, "min": found.min, "p50": found.p50, "p90": found.p90, "p95": found.p95, "p99": found.p99, "max": found.max,
+    }
 
 
 def node_json(node: Node) -> dict[str, str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Protocol
 
-from nexus.model.edge import EdgeDay, ObservedEdge
+from nexus.model.edge import EdgeHistory, ObservedEdge
 from nexus.model.service import Coverage, ServiceDay
 from nexus.model.window import TimeRange
 
@@ -28,6 +29,8 @@ class EdgeFilter:
     relation: str = ""
     window: TimeRange = field(default_factory=TimeRange)
     infrastructure: str = "exclude"
+    # Only these; empty = all.
+    rids: tuple[str, ...] = ()
     limit: int = 0
     after: str = ""
 
@@ -61,10 +64,14 @@ class ObservedReader(Protocol):
 
 
 class ObservedHistory(Protocol):
-    """Daily rows, for the diff."""
+    """Days, for the diff."""
 
-    def edge_days(self, tenant: str, environment: str | None, start: date, end: date) -> list[EdgeDay]:
-        """Every edge's active days in [start, end)."""
+    def histories(self, tenant: str, environment: str | None, start: date, end: date) -> dict[str, EdgeHistory]:
+        """Every edge that was active on a day in [start, end), by rid; without its counts by day."""
+        ...
+
+    def counts_by_day(self, tenant: str, rids: Collection[str], start: date, end: date) -> dict[str, tuple[tuple[int, int], ...]]:
+        """Calls, or messages of an edge that has them, of those edges by day offset in [start, end)."""
         ...
 
     def service_days(self, tenant: str, environment: str | None, start: date, end: date) -> list[ServiceDay]:

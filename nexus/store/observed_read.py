@@ -57,7 +57,7 @@ class EdgeQuery:
     tenant: str
     spans: tuple[Span, ...]
     service: bool = False
-    rid: str = ""
+    rids: tuple[str, ...] = ()
     environment: str | None = None
     namespace: str | None = None
     source: str = ""
@@ -75,7 +75,7 @@ def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
     spans = [(grain, span.start, span.end) for span in wanted.spans for grain in (span.grain, PENDING)]
     values: dict[str, Any] = {
         "tenant": wanted.tenant, "grains": [grain for grain, _, _ in spans], "froms": [start for _, start, _ in spans], "tos": [end for _, _, end in spans],
-        "service": wanted.service, "rid": wanted.rid,
+        "service": wanted.service, "rids": list(wanted.rids),
         "environment": wanted.environment, "namespace": wanted.namespace, "source": wanted.source, "target": wanted.target, "entity": wanted.entity,
         "relation": wanted.relation, "infrastructure": wanted.infrastructure, "after": wanted.after, "count": wanted.limit,
     }
@@ -97,9 +97,3 @@ def _rows(connection: Connection, tenant: str, grains: list[int], edges: list[in
     values = {"tenant": tenant, "grains": grains, "edges": edges, "from": start, "to": end}
     with connection.cursor(binary=True) as cursor:
         return pl.DataFrame(cursor.execute(_SQL["rows_between"], values).fetchall(), schema=_ROWS, orient="row")
-
-
-def row_range(connection: Connection, tenant: str, grain: int) -> tuple[int, int] | None:
-    """First and last window start of a grain, seconds; None where there is none."""
-    row = connection.execute(_SQL["row_range"], {"tenant": tenant, "grain": grain}).fetchone()
-    return None if row is None or row[0] is None else (row[0], row[1])

@@ -17,7 +17,7 @@ from aggregator.engine import Engine
 from aggregator.rebuild import mark_before, marked, stretches
 from aggregator.shards import Shard
 from aggregator.working import WorkingSpans
-from nexus.model.span import empty_spans
+from nexus.model.coded import coded
 
 
 class KeptLog(ListLog):
@@ -25,7 +25,7 @@ class KeptLog(ListLog):
 
     def again(self, start, end, max_spans):
         for at in range(start.get("w", 0), end.get("w", 0)):
-            yield self.entries[at][0] if len(self.entries[at][0]) else empty_spans(), {"w": at + 1}
+            yield coded(self.entries[at][0]), {"w": at + 1}
 
     def close(self):
         pass

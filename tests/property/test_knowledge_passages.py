@@ -17,7 +17,7 @@ PIECES = st.sampled_from([
 TEXTS = st.lists(PIECES, max_size=40).map("".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXTS, st.sampled_from(list(Syntax)), st.sampled_from([(1000, 200), (300, 50), (200, 0)]))
 def test_joined_they_give_the_original(text, syntax, sizes):
     size, overlap = sizes
@@ -31,7 +31,7 @@ def test_joined_they_give_the_original(text, syntax, sizes):
         assert piece.lines[0] <= piece.lines[1] <= text.count("\n") + 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TEXTS)
 def test_only_whole_blocks_are_longer_than_the_size(text):
     for piece in chunk(text, Syntax.NONE, size=300, overlap=50):

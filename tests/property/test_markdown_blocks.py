@@ -15,7 +15,7 @@ LINES = [
 ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.sampled_from(LINES), max_size=14))
 def test_both_ways_of_reading_agree(lines: list[str]) -> None:
     # Not at the top, where `---` begins front matter.

@@ -77,7 +77,7 @@ def rolled(changes):
     return total.rows(), bag.rows(), sketch.rows(), sorted(map(repr, sample.select(sorted(sample.columns)).rows()))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(spans=span_sets(), seed=st.integers(0, 10**6), cuts=st.integers(1, 4))
 def test_any_order_and_batching_gives_the_same_rows(spans, seed, cuts):
     rng = random.Random(seed)
@@ -93,14 +93,14 @@ def test_any_order_and_batching_gives_the_same_rows(spans, seed, cuts):
     assert rolled(changes) == rolled([difference(observe(coded(spans), RULES))])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(spans=span_sets())
 def test_no_tenant_changes_anothers_rows(spans):
     alone = [fact for part in spans.partition_by("tenant") for fact in said(part)]
     assert sorted(said(spans)) == sorted(alone)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(spans=span_sets(), seed=st.integers(0, 10**6))
 def test_parts_of_whole_traces_add_up(spans, seed):
     spans = spans.with_columns(links=pl.lit([], dtype=SPAN_SCHEMA["links"]))
@@ -110,7 +110,7 @@ def test_parts_of_whole_traces_add_up(spans, seed):
     assert rolled(parts) == rolled([whole])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(spans=span_sets(), share=st.floats(0.1, 0.9))
 def test_extremes_merge(spans, share):
     samples = difference(observe(coded(spans), RULES)).rows.samples
@@ -146,7 +146,7 @@ def test_contents_that_collide_do_not_speak_for_other_tenants(monkeypatch):
     assert found.said("service_name").to_list() == ["t0", "t1"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(spans=span_sets())
 def test_spans_in_parts_are_the_spans_that_came(spans):
     spans = spans.with_columns(pl.col("start_ns").sort())

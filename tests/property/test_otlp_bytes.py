@@ -158,21 +158,21 @@ def check(bodies: list[bytes]) -> None:
     assert next(rows, None) is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 2**63), st.integers(1, 6))
 def test_what_is_sent_is_what_is_read(seed: int, count: int) -> None:
     rng = random.Random(seed)
     check([make(rng) for _ in range(count)])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.integers(0, 2**63), st.integers(1, 6))
 def test_damaged_bytes_are_read_as_google_reads_them_and_harm_no_other_request(seed: int, count: int) -> None:
     rng = random.Random(seed)
     check([damage(make(rng), rng) if rng.random() < 0.8 else make(rng) for _ in range(count)])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.binary(max_size=200), min_size=1, max_size=5))
 def test_noise_is_survived(bodies: list[bytes]) -> None:
     decode_batch(bodies, ["t"] * len(bodies))

@@ -38,7 +38,7 @@ def relations(body: str) -> set[tuple[str, str, str]]:
     return {(c.source, c.relation, c.target) for c in claims(body)}
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.lists(st.one_of(st.sampled_from(STATING + IDLE), PIECES), max_size=8))
 def test_every_quote_stands_at_its_place(parts: list[str]) -> None:
     body = "\n\n".join(parts)
@@ -49,13 +49,13 @@ def test_every_quote_stands_at_its_place(parts: list[str]) -> None:
         assert text == claim.quote
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.permutations(STATING[:5] + IDLE))
 def test_the_order_of_unrelated_paragraphs_changes_nothing(parts: list[str]) -> None:
     assert relations("\n\n".join(parts)) == relations("\n\n".join(STATING[:5]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from(range(len(STATING))), min_size=1, unique=True), st.data())
 def test_what_is_cut_from_the_text_is_no_longer_said(chosen: list[int], data: st.DataObject) -> None:
     cut = data.draw(st.sampled_from(chosen))
@@ -63,7 +63,7 @@ def test_what_is_cut_from_the_text_is_no_longer_said(chosen: list[int], data: st
     assert relations("\n\n".join(rest)) == set().union(*(relations(part) for part in rest)) if rest else relations("") == set()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(PIECES)
 def test_any_text_is_read_and_a_reading_survives_the_store(body: str) -> None:
     reading = read(document(body), READERS, lambda _path: None).reading

@@ -38,7 +38,7 @@ def check(body: str, reading: Reading, path: str) -> None:
         assert all(is_verbatim(body, claim.place) for claim in claims)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_reader_survives_damage_and_quotes_verbatim(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(INPUTS))
@@ -90,7 +90,7 @@ def said(path: str, arrows: list[tuple[str, str, str]]) -> list[tuple[str, str, 
 
 
 @pytest.mark.parametrize("path", sorted(DRAWN))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(arrows=ARROWS, data=st.data())
 def test_mutated_diagram_changes_exactly_the_mutated_claim(path: str, arrows: list[tuple[str, str]], data: st.DataObject) -> None:
     before = [(a, b, f"GET /v{i}") for i, (a, b) in enumerate(arrows)]
@@ -108,7 +108,7 @@ def test_mutated_diagram_changes_exactly_the_mutated_claim(path: str, arrows: li
         assert said(path, after) == [("CALLS", x, y, words) for x, y, words in after]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(arrows=ARROWS, order=st.randoms())
 def test_order_of_statements_does_not_matter(arrows: list[tuple[str, str]], order: object) -> None:
     lines = [(a, b, "uses") for a, b in arrows]

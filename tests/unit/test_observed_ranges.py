@@ -55,7 +55,7 @@ def test_steps_are_whole_and_kept():
     assert (found.start, found.end) == (NOON + MINUTE, NOON + HOUR)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(start=st.integers(0, 400 * 1440), length=st.integers(1, 400 * 1440), ages=st.lists(st.integers(0, 500 * DAY), min_size=3, max_size=3))
 def test_segments_cover_once_what_they_say_and_need_no_row_that_is_gone(start, length, ages):
     minutes, hours, days = sorted(ages, reverse=True)

@@ -125,7 +125,7 @@ SELECT e.id, e.rid, e.relation, e.source, e.source_env, e.target, e.target_kind,
 FROM observed_edge e
 WHERE e.tenant = %(tenant)s
   AND (%(service)s::boolean = (e.relation = 'SERVICE'))
-  AND (%(rid)s::text = '' OR e.rid = %(rid)s)
+  AND (cardinality(%(rids)s::text[]) = 0 OR e.rid = ANY(%(rids)s::text[]))
   AND (%(environment)s::text IS NULL OR e.source_env = %(environment)s)
   AND (%(namespace)s::text IS NULL OR split_part(e.source, '/', 1) = %(namespace)s AND e.source LIKE '%%/%%'
        OR e.target_kind = 'service' AND split_part(e.target, '/', 1) = %(namespace)s AND e.target LIKE '%%/%%')
@@ -148,9 +148,6 @@ SELECT r.edge, r.start, r.grain, r.facts, r.calls, r.handled, r.messages, r.retr
        r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max, r.queue_min, r.queue_max, r.bags, r.sketches, r.shown, r.examples
 FROM observed_row r
 WHERE r.tenant = %(tenant)s AND r.grain = ANY(%(grains)s) AND r.edge = ANY(%(edges)s) AND r.start >= %(from)s AND r.start < %(to)s
-
--- name: row_range
-SELECT min(start), max(start) FROM observed_row WHERE tenant = %(tenant)s AND grain IN (%(grain)s, -1)
 
 -- name: rows_inside
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,

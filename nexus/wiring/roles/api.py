@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 
 import uvicorn
@@ -70,6 +71,8 @@ class ApiRole:
         self._task = asyncio.create_task(self._server._serve([self._socket]), name="http")  # noqa: SLF001
         while not self._server.started and not self._task.done():  # noqa: ASYNC110
             await asyncio.sleep(0.01)  # uvicorn has no event for it
+        # What the application is made of stays: a page of a thousand edges is not paid for by looking through all of it.
+        gc.freeze()
 
     async def run(self) -> None:
         """Serve until stopped."""
