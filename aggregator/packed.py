@@ -75,22 +75,19 @@ def add_sketches(*parts: pl.DataFrame) -> pl.DataFrame:
     ends, words = values(every["sketches"], "<u8")
     order = stable_order(place.astype(np.uint64))
     merged, kept = np.empty_like(words), np.empty(len(first), dtype=np.int64)
-    _merge(words, ends, place, order, merged, np.empty_like(words), kept)
+    _merge(words, np.concatenate([[0], ends[:-1]]), ends, place, order, merged, np.empty_like(words), kept)
     return every[first].with_columns(blobs(kept, merged[: kept[-1]]).alias("sketches")).filter(pl.col("sketches").bin.size() > 0)
 
 
 @compiled
-def _merge(words: U64, ends: Ints, place: Any, order: Any, merged: U64, spare: U64, kept: Ints) -> None:
+def _merge(words: U64, begins: Ints, ends: Ints, place: Any, order: Any, merged: U64, spare: U64, kept: Ints) -> None:
     """Sum up the sketches of each place; `order`: sketches by place, `kept`: where each sum ends in `merged`."""
     begin, size, last = 0, 0, -1
     for at in range(len(order)):
         sketch = order[at]
         if place[sketch] != last:
-            begin, size, last = begin + size, 0, np.int64(place[sketch])
-        one, two, end = 0, np.int64(0), ends[sketch]
-        if sketch > 0:
-            two = ends[sketch - 1]
-        n = 0
+            begin, size, last = begin + size, 0, place[sketch]
+        one, two, end, n = 0, begins[sketch], ends[sketch], 0
         while one < size or two < end:
             if two >= end or (one < size and merged[begin + one] >> _BITS < words[two] >> _BITS):
                 spare[n] = merged[begin + one]
