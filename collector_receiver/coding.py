@@ -9,9 +9,9 @@ import polars as pl
 import pyarrow as pa
 
 from collector_receiver.raw import BLOCK, COUNT, INT64_MAX, RawSpans, concat, links, list_offsets, parents
-from collector_receiver.said import said
+from collector_receiver.said import ids, said
 from nexus.model.coded import Distinct, Spans, contents_of, links_of, no_spans, rows_of, tenant_keys
-from nexus.model.keys import U64, eight, halves
+from nexus.model.keys import U64
 
 # Bytes of contents that wait to be read together.
 _MOST_WAITING: Final = 128 * 1024 * 1024
@@ -33,15 +33,14 @@ class Coder:
         if not len(raw):
             return
         columns, block = raw.spans, np.asarray(raw.spans.column(BLOCK))
-        tenant = tenant_keys(_series(raw.blocks.column("tenant")))[block]
-        sent_parents = parents(columns.column("parent_id"))
-        parent = eight(sent_parents)
-        number = _said(raw, sent_parents, parent)
+        tenant = tenant_keys(pl.Series(pl.from_arrow(raw.blocks.column("tenant"))))[block]
+        high, low, span, parent, odd = ids(columns.column("trace_id"), columns.column("span_id"), columns.column("parent_id"))
+        number, given = _said(raw, odd=odd), pl.Series(parent)
         content, fresh = self._distinct.add(number, tenant)
         ends = np.asarray(columns.column("end"))
         self._rows.append(rows_of(
-            tenant, halves(_series(columns.column("trace_id"))), eight(_series(columns.column("span_id"))).to_numpy(), parent,
-            pl.Series(np.asarray(columns.column("start")).view(np.int64)), pl.Series(np.where(ends <= INT64_MAX, ends, 0).astype(np.int64)), content,
+            tenant, (high, low), span, given.set(given == 0, None), pl.Series(np.asarray(columns.column("start")).view(np.int64)),
+            pl.Series(np.where(ends <= INT64_MAX, ends, 0).astype(np.int64)), content,
         ))
         linking = np.flatnonzero(np.diff(list_offsets(columns.column("links")))).astype(np.uint32)
         if len(linking):
@@ -64,18 +63,14 @@ class Coder:
             self._waiting = []
 
 
-def _said(raw: RawSpans, sent_parents: pl.Series, parent: pl.Series) -> U64:
-    """One number a span of what it says beside ids, times and links."""
+def _said(raw: RawSpans, *, odd: bool) -> U64:
+    """One number a span of what it says beside ids, times and links. Parents of another length than ids (`odd`) are something that is said."""
     columns, status = raw.spans, raw.spans.column("status")
     resources = said(raw.blocks.column("attributes"))[np.asarray(columns.column(BLOCK))]
     simple = [columns.column(name) for name in ("name", "kind", "trace_state", "flags", COUNT)]
     number = said(pa.array(resources), *simple, status.field("code"), status.field("message"), columns.column("attributes"))
-    odd = np.flatnonzero((parent.is_null() & (sent_parents.bin.size() > 0)).to_numpy())
-    if len(odd):
-        # Parents of eight bytes are ids; others are something that is said.
-        number[odd] = said(pa.array(number[odd]), pa.array(sent_parents.gather(odd).to_list(), pa.binary()))
+    if odd:
+        sent = parents(columns.column("parent_id"))
+        rows = np.flatnonzero(~sent.bin.size().is_in([0, 8]).to_numpy())
+        number[rows] = said(pa.array(number[rows]), pa.array(sent.gather(rows).to_list(), pa.binary()))
     return number
-
-
-def _series(column: pa.Array) -> pl.Series:
-    return pl.Series(pl.from_arrow(column))

@@ -1,4 +1,4 @@
-"""One number for what each row of some Arrow columns says: equal rows have equal numbers, on every machine.
+"""Ids of logged spans as numbers, and one number for what each row of some Arrow columns says: equal rows have equal numbers, on every machine.
 
 Contents repeat: readers tell by the number which they have read already, without making texts of the others. A number holds every byte and the length of each text,
 so that no two ways to cut the same bytes meet. Nulls read as empty and zero.
@@ -80,3 +80,34 @@ def _lists(data: Bytes, ends: I32, lists: I32, total: U64) -> None:
         for item in range(lists[row], lists[row + 1]):
             number = _bytes(number, data, _U(ends[item]), _U(ends[item + 1]))
         total[row] = number
+
+
+@inlined
+def _id(data: Any, at: Any) -> Any:
+    """Eight bytes as a number, the first the highest."""
+    number = _0
+    for place in range(8):
+        number = number << _8 | _U(data[at + _U(place)])
+    return number
+
+
+@compiled
+def _ids(trace: Bytes, trace_at: I32, span: Bytes, span_at: I32, parent: Bytes, parent_at: I32, high: U64, low: U64, spans: U64, parents: U64) -> int:
+    odd = 0
+    for row in range(len(high)):
+        at = _U(trace_at[row])
+        high[row], low[row], spans[row] = _id(trace, at), _id(trace, at + _8), _id(span, _U(span_at[row]))
+        size = parent_at[row + 1] - parent_at[row]
+        parents[row] = _0
+        if size == 8:
+            parents[row] = _id(parent, _U(parent_at[row]))
+        elif size:
+            odd += 1
+    return odd
+
+
+def ids(trace: pa.Array, span: pa.Array, parent: pa.Array) -> tuple[U64, U64, U64, U64, bool]:
+    """Usable trace ids (upper and lower half) and span ids as numbers, parents likewise (0 = none, or one of another length), and whether any has another length."""
+    high, low, spans, parents = (np.empty(len(trace), dtype=np.uint64) for _ in range(4))
+    odd = _ids(*buffers(trace), *buffers(span), *buffers(parent), high, low, spans, parents)
+    return high, low, spans, parents, odd > 0
