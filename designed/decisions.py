@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from designed.entities import entity_rid, join
+from designed.entity_drafts import join
+from designed.entity_names import entity_rid
 from nexus.errors import BadQuestion, Conflict, NotFound
 from nexus.model.entity import Entity, EntityState
 from nexus.model.names import squeezed

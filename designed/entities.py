@@ -9,317 +9,60 @@ Three steps, firm to loose, so that a loose spelling can only join what stands f
 3. *Decisions* of people, in order.
 """
 
-# ruff: noqa: E501  # the word list stays in one line
-
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
-from designed.reader import RawEntity
-from nexus.model.document import Classification
+from designed.entity_drafts import Drafts, rank_of
+from designed.entity_names import TRACES, Introduction, interface_of
 from nexus.model.entity import Entity, EntityState
-from nexus.model.names import HANGUL_WORD, hyphenated, split_label, squeezed, stem, words
 from nexus.model.service import NodeKind
-from nexus.model.technology import technology
-
-TRACES = "traces"
-# Labels that say what a thing is and not which: no alias beyond their own diagram.
-GENERIC = frozenset(
-    ["db", "database", "cache", "queue", "broker", "api", "gateway", "client", "server", "user", "users", "service", "services", "app", "application", "web", "ui", "backend", "storage", "store", "topic", "event", "events", "message", "messages", "bus", "worker", "job", "external", "system", "cluster", "node", "data", "proxy", "kafka-topic", "eventbus", "message-queue", "message-broker", "load-balancer", "lb", "cdn", "데이터베이스", "캐시", "큐", "사용자", "클라이언트", "서버", "서비스", "시스템", "외부", "브로커"]
-)
-_NUMBERED = re.compile(r"[a-z]{1,2}\d*|\d+|(?:svc|node|box|app|api|web|db|queue|service|client|server|user|topic|cache|job)-?\d+")
-_FIRM_KINDS = frozenset({NodeKind.DATABASE.value, NodeKind.TOPIC.value, NodeKind.EXTERNAL.value})
-
-
-@dataclass(frozen=True, slots=True)
-class Introduction:
-    """A name that documents of a namespace introduce, all in the same way; `text` orders equal ones."""
-
-    entity: RawEntity
-    documents: tuple[str, ...]
-    namespace: str
-    classification: Classification
-    text: str = ""
-
-
-@dataclass(slots=True)
-class _Draft:
-    name: str
-    kind: str
-    rank: int
-    aliases: set[str] = field(default_factory=set)
-    owner: str = ""
-    namespace: str = ""
-    environments: tuple[str, ...] = ()
-    members: tuple[str, ...] = ()
-    state: EntityState = EntityState.PROPOSED
-    evidence: set[str] = field(default_factory=set)
-    scopes: set[str] = field(default_factory=set)
-    classification: Classification = Classification.RESTRICTED
-    attributes: dict[str, str] = field(default_factory=dict)
-
-
-def entity_rid(name: str, kind: str) -> str:
-    """Stable identifier."""
-    return hashlib.sha256(f"entity\0{kind}\0{name.casefold()}".encode()).hexdigest()[:24]
-
-
-def canonical(name: str) -> str:
-    """How a name that nothing firmer spells is spelled: `Order Service` -> `order-service`; paths, topics, hosts and Hangul stay."""
-    name = " ".join(name.split()).strip("`\"'")
-    # Marks of emphasis stand on both sides; `blog.*` ends with a wildcard.
-    name = re.sub(r"^([*_]+)(.*?)\1$", r"\2", name)
-    if re.search(r"[/.:*{}]", name):
-        return name
-    if HANGUL_WORD.search(name):
-        return re.sub(r"(?<=[가-힣]) (?=(?:서비스|시스템|서버)\b)", "", name)
-    if re.fullmatch(r"(?:[A-Z][a-z0-9]+){2,}", name) and words(name)[-1] in ("service", "api", "gateway", "server", "worker", "database"):
-        return hyphenated(name)
-    return re.sub(r"[\s_&]+", "-", name.casefold()).strip("-") or name
 
 
 def fold(introductions: Iterable[Introduction], traces: Iterable[Entity] = ()) -> tuple[Entity, ...]:
     """Entities before decisions, by kind and name. `attributes["scopes"]` are the document namespaces that know the name."""
-    drafts = _Drafts()
-    items = sorted(introductions, key=lambda i: (_rank(i.entity), i.entity.name.casefold(), i.entity.kind, i.namespace, i.entity.aliases, i.text))
-    declared = [i for i in items if _rank(i.entity) == 0]
+    drafts = Drafts()
+    items = sorted(
+        introductions,
+        key=lambda i: (
+            rank_of(i.entity),
+            i.entity.name.casefold(),
+            i.entity.kind,
+            i.namespace,
+            i.entity.aliases,
+            i.text,
+        ),
+    )
+    declared = [i for i in items if rank_of(i.entity) == 0]
     for item in declared:
         drafts.firm(item)
     seen = sorted(traces, key=lambda e: (e.name, e.kind))
     for entity in seen:
-        if not _interface(entity.name):
+        if not interface_of(entity.name):
             drafts.trace(entity)
-    stated = [item for item in items if _rank(item.entity) == 1]
+    stated = [item for item in items if rank_of(item.entity) == 1]
     for item in stated:
         if item.entity.kind != NodeKind.API.value:
             drafts.firm(item)
     # Interfaces last: each is served by a service that stands by now, or stands by itself.
     for entity in seen:
-        if _interface(entity.name):
+        if interface_of(entity.name):
             drafts.trace(entity)
     for item in stated:
         if item.entity.kind == NodeKind.API.value:
             drafts.firm(item)
     for item in items:
-        if _rank(item.entity) > 1:
+        if rank_of(item.entity) > 1:
             drafts.loose(item)
     return drafts.finish()
-
-
-def _rank(entity: RawEntity) -> int:
-    if entity.attributes.get("declared"):
-        return 0
-    if entity.declares:
-        return 1
-    return {"": 2, "table": 2, "code": 3, "title": 3, "heading": 3, "prose": 4, "gloss": 3}.get(entity.attributes.get("introduced", ""), 5)
-
-
-def _kind_of(entity: RawEntity) -> str:
-    product = technology(entity.name)
-    if product is not None and entity.kind in ("", NodeKind.SERVICE.value):
-        return product[1].value
-    return entity.kind
-
-
-def _interface(name: str) -> str:
-    """`CartService` of `hipstershop.CartService`; empty where the name is no qualified RPC service."""
-    match = re.fullmatch(r"(?:\w+\.)+([A-Z]\w*)", name)
-    return match[1] if match else ""
-
-
-def compatible(one: str, other: str) -> bool:
-    """Whether two kinds can be one thing: what is drawn as a box may be a store; a service is never a topic."""
-    if not one or not other or one == other:
-        return True
-    soft = {NodeKind.SERVICE.value, NodeKind.API.value}
-    pair = {one, other}
-    return pair <= soft | {NodeKind.DATABASE.value} or pair <= soft | {NodeKind.EXTERNAL.value}
-
-
-class _Drafts:
-    def __init__(self) -> None:
-        self._all: list[_Draft] = []
-        self._steps: tuple[dict[str, list[_Draft]], ...] = ({}, {}, {}, {})
-        self._products: dict[str, list[_Draft]] = {}
-
-    def firm(self, item: Introduction) -> None:
-        entity = item.entity
-        rank = _rank(entity)
-        kind = _kind_of(entity)
-        draft = self._same(entity.name, kind, item.namespace, loosest=3)
-        if draft is None and kind == NodeKind.API.value and (server := self._server(entity.name, item.namespace)) is not None:
-            self._alias(server, entity.name)
-            draft, kind = server, NodeKind.SERVICE.value
-        if draft is None:
-            draft = self._add(_Draft(entity.name, kind, rank))
-        for alias in entity.aliases:
-            if rank == 0 or self._useful(alias, draft):
-                self._alias(draft, alias)
-        if rank == 0:
-            ignored = entity.attributes["declared"] == "ignored"
-            draft.state = EntityState.REJECTED if ignored else EntityState.DECLARED
-            draft.namespace = entity.attributes.get("namespace", "") or draft.namespace
-            draft.environments = tuple(filter(None, entity.attributes.get("environments", "").split("\n"))) or draft.environments
-            draft.members = tuple(filter(None, entity.attributes.get("members", "").split("\n"))) or draft.members
-            if entity.name != draft.name:
-                self._alias(draft, entity.name)
-        self._note(draft, item, kind)
-
-    def trace(self, entity: Entity) -> None:
-        draft = self._same(entity.name, entity.kind, "", loosest=3)
-        if draft is None:
-            for alias in entity.aliases:
-                draft = draft or self._same(alias, entity.kind, "", loosest=3)
-        if draft is None and entity.kind == NodeKind.SERVICE.value:
-            draft = self._server(_interface(entity.name), "")
-        if draft is None:
-            draft = self._add(_Draft(entity.name, entity.kind, 1))
-        elif draft.name != entity.name:
-            self._alias(draft, entity.name)
-        for alias in entity.aliases:
-            if self._useful(alias, draft):
-                self._alias(draft, alias)
-        draft.evidence.add(TRACES)
-        draft.classification = Classification.PUBLIC
-        draft.environments = tuple(sorted({*draft.environments, *entity.environments})) if draft.state is EntityState.PROPOSED else draft.environments
-
-    def loose(self, item: Introduction) -> None:
-        entity = item.entity
-        if entity.group and not entity.kind:
-            return
-        kind = _kind_of(entity)
-        draft = self._meant(entity, kind, item.namespace)
-        if draft is None:
-            how = entity.attributes.get("introduced")
-            if how == "gloss?" or (self._nothing(entity.name) and how not in ("gloss", "table", "title")):
-                return
-            draft = self._add(_Draft(canonical(entity.name), kind, _rank(entity)))
-        if draft.state is EntityState.REJECTED:
-            return
-        for spelling in (entity.name, *entity.aliases):
-            glossed = entity.attributes.get("introduced") == "gloss" and hyphenated(spelling) in GENERIC
-            if (glossed or self._useful(spelling, draft)) and technology(spelling) is None:
-                self._alias(draft, spelling)
-        self._note(draft, item, kind)
-
-    def _meant(self, entity: RawEntity, kind: str, namespace: str) -> _Draft | None:
-        candidates = [entity.name]
-        for alias in entity.aliases:
-            candidates += [part for part in split_label(alias) if hyphenated(part) not in GENERIC and not _NUMBERED.fullmatch(part.casefold())]
-        for spelling in dict.fromkeys(candidates):
-            found = self._same(spelling, kind, namespace, loosest=4)
-            if found is not None:
-                return found
-        for spelling in dict.fromkeys((*candidates, *entity.aliases)):
-            product = technology(spelling)
-            if product is not None:
-                users = [d for d in self._products.get(product[0], ()) if namespace in d.scopes or d.rank <= 0 or TRACES in d.evidence]
-                if len(users) == 1:
-                    return users[0]
-        return None
-
-    def _same(self, spelling: str, kind: str, namespace: str, loosest: int) -> _Draft | None:
-        for step, key in list(enumerate(_keys(spelling)))[:loosest]:
-            found = [d for d in self._steps[step].get(key, ()) if compatible(d.kind, kind)]
-            exact = [d for d in found if d.kind == kind]
-            found = exact if len(exact) == 1 and len(found) > 1 else found
-            if len(found) > 1:
-                local = [d for d in found if namespace in d.scopes or d.state is EntityState.DECLARED]
-                found = local or found
-            if len(found) == 1:
-                return found[0]
-            if found:
-                return None
-        return None
-
-    def _server(self, interface: str, namespace: str) -> _Draft | None:
-        """The service that an RPC interface is of, where exactly one known service is called like it (observed-edges.md rule 10)."""
-        found = [d for d in self._steps[3].get(stem(interface), ()) if d.kind in ("", NodeKind.SERVICE.value)] if interface else []
-        local = [d for d in found if namespace in d.scopes or d.rank <= 0 or TRACES in d.evidence] if namespace else []
-        found = local or found
-        return found[0] if len(found) == 1 else None
-
-    def _nothing(self, name: str) -> bool:
-        flat = hyphenated(name)
-        return not flat or flat in GENERIC or (_NUMBERED.fullmatch(flat) is not None and len(flat) < 2)
-
-    def _useful(self, alias: str, draft: _Draft) -> bool:
-        flat = hyphenated(alias)
-        if self._nothing(alias) or _NUMBERED.fullmatch(flat) is not None or squeezed(alias) == squeezed(draft.name):
-            return False
-        taken = [d for step in (0, 1, 2) for d in self._steps[step].get(_keys(alias)[step], ())]
-        return all(d is draft for d in taken)
-
-    def _add(self, draft: _Draft) -> _Draft:
-        self._all.append(draft)
-        self._index(draft, draft.name)
-        return draft
-
-    def _alias(self, draft: _Draft, alias: str) -> None:
-        if alias != draft.name and alias not in draft.aliases:
-            draft.aliases.add(alias)
-            self._index(draft, alias)
-
-    def _index(self, draft: _Draft, spelling: str) -> None:
-        for step, key in enumerate(_keys(spelling)):
-            known = self._steps[step].setdefault(key, [])
-            if draft not in known:
-                known.append(draft)
-        if draft.kind in (NodeKind.DATABASE.value, NodeKind.TOPIC.value):
-            for word in {draft.attributes.get("technology", ""), *re.split(r"[-_/ ]", spelling)}:
-                product = technology(word) if word else None
-                if product is not None and draft not in self._products.setdefault(product[0], []):
-                    self._products[product[0]].append(draft)
-
-    def _note(self, draft: _Draft, item: Introduction, kind: str) -> None:
-        entity = item.entity
-        if kind and (not draft.kind or (draft.kind not in _FIRM_KINDS and kind in _FIRM_KINDS and draft.state is EntityState.PROPOSED)):
-            draft.kind = kind
-        draft.owner = draft.owner or entity.owner
-        draft.evidence.update(item.documents)
-        draft.scopes.add(item.namespace)
-        if item.classification.rank < draft.classification.rank:
-            draft.classification = item.classification
-        if entity.attributes.get("technology"):
-            draft.attributes.setdefault("technology", entity.attributes["technology"])
-        self._index(draft, draft.name)
-
-    def finish(self) -> tuple[Entity, ...]:
-        made: dict[str, Entity] = {}
-        for d in self._all:
-            kind = d.kind or NodeKind.SERVICE.value
-            attributes = d.attributes | {"scopes": ",".join(sorted(d.scopes)), "classification": d.classification.value}
-            entity = Entity(
-                entity_rid(d.name, kind), d.name, kind, tuple(sorted(d.aliases)), d.owner, d.namespace, d.environments, d.state, tuple(sorted(d.evidence)),
-                d.members, attributes,
-            )
-            known = made.get(entity.rid)
-            made[entity.rid] = entity if known is None else join(known, entity)
-        return tuple(sorted(made.values(), key=lambda e: (e.kind, e.name)))
-
-
-def join(one: Entity, other: Entity) -> Entity:
-    """One entity with the names and evidence of both; the first's name, kind and state."""
-    scopes = {*one.attributes.get("scopes", "").split(","), *other.attributes.get("scopes", "").split(",")} - {""}
-    level = min((Classification(e.attributes.get("classification", "PUBLIC")) for e in (one, other)), key=lambda c: c.rank)
-    return replace(
-        one, aliases=tuple(sorted({*one.aliases, *other.aliases, other.name} - {one.name})), owner=one.owner or other.owner,
-        environments=tuple(sorted({*one.environments, *other.environments})), evidence=tuple(sorted({*one.evidence, *other.evidence})),
-        members=one.members or other.members,
-        attributes={**other.attributes, **one.attributes, "scopes": ",".join(sorted(scopes)), "classification": level.value},
-    )
-
-
-def _keys(spelling: str) -> tuple[str, str, str, str]:
-    return (spelling.strip().casefold(), hyphenated(spelling), squeezed(spelling), stem(spelling))
 
 
 def visible(entities: Sequence[Entity], namespace: str) -> list[Entity]:
     """Entities that a document of a namespace may mean: its own, those of people and of traces."""
     return [
-        e for e in entities
-        if e.state is not EntityState.PROPOSED or TRACES in e.evidence or namespace in e.attributes.get("scopes", "").split(",")
+        e
+        for e in entities
+        if e.state is not EntityState.PROPOSED
+        or TRACES in e.evidence
+        or namespace in e.attributes.get("scopes", "").split(",")
     ]

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from designed.decisions import decide
-from designed.entities import Introduction, fold, visible
+from designed.entities import fold, visible
+from designed.entity_names import Introduction
 from designed.extractors.names import searched, short_forms
 from designed.extractors.prose import extract, has_prose
 from designed.joins import join

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from designed.confidence import confidence
-from designed.entities import GENERIC, canonical, compatible
+from designed.entity_names import GENERIC, canonical, compatible
 from designed.reader import RawClaim, RawName
 from nexus.model.claim import Claim, Via
 from nexus.model.document import Classification, DocumentRef

@@ -7,8 +7,6 @@ running again on the same input writes nothing.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -23,14 +21,14 @@ from designed.entities import fold
 from designed.extractors.documents import MARKUPS
 from designed.extractors.model_proposals import Ask, proposals
 from designed.extractors.prose import has_prose
-from designed.pipeline import VERSION, DocumentReading, introduced, is_weak, joined, meanings, read, registries, resolved, spellings
-from designed.reader import RawClaim, Reader, Reading
+from designed.pipeline import VERSION, DocumentReading, joined, meanings, read, registries, resolved, spellings
+from designed.reader import RawClaim, Reader
+from designed.rows import claim_row, digest, document_reading, document_row, document_summary
 from designed.signature import features, may_spell
 from designed.summaries import JOINED, dependence, end_names, end_text, end_texts, grouped
 from designed.workers import Workers
 from nexus.errors import ModelUnavailable
-from nexus.model.claim import Claim
-from nexus.model.document import Classification, DocumentRef, Problem, SourceText
+from nexus.model.document import Classification, Problem, SourceText
 from nexus.model.entity import Entity
 from nexus.model.registry import Registry
 from nexus.ports.clock import Clock
@@ -38,7 +36,7 @@ from nexus.ports.documents import DocumentReader
 from nexus.ports.entities import EntityFilter
 from nexus.store import designed as store
 from nexus.store import entities as entity_store
-from nexus.store.designed import DesignedState, DocumentHead, DocumentRow, DocumentSummary
+from nexus.store.designed import DesignedState, DocumentHead
 from nexus.store.pool import Connection, Database
 
 log = structlog.get_logger("nexus.designed")
@@ -84,7 +82,7 @@ class Refresh:
                 rid for rid, ref in sorted(refs.items())
                 if force or (head := heads.get(rid)) is None or head.revision != ref.revision or head.version != VERSION
             ]
-            key = _hash([VERSION, sorted((r.rid, r.revision) for r in refs.values()), [d.id for d in decisions], [to_json(e) for e in traces]])
+            key = digest([VERSION, sorted((r.rid, r.revision) for r in refs.values()), [d.id for d in decisions], [to_json(e) for e in traces]])
             if not gone and not changed and key == state.input_key:
                 return {"documents": 0, **state.counts, "problems": _problems(state.problems)}
             at = self._clock.now()
@@ -97,7 +95,7 @@ class Refresh:
                 names = registries(entities, {h.namespace for h in after.values()})
                 self._prose(connection, tenant, fresh, before, after, names, workers)
             counts, problems = self._claims(connection, tenant, fresh, set(gone), before, entities, names, at)
-            revision = _hash(sorted((r.rid, r.revision) for r in refs.values()))
+            revision = digest(sorted((r.rid, r.revision) for r in refs.values()))
             store.put_state(connection, tenant, DesignedState(revision, key, counts, {}, problems), at)
         log.info("designed.refreshed", tenant=tenant, documents=len(changed), removed=len(gone), **counts)
         return {"documents": len(changed), **counts, "problems": _problems(problems)}
@@ -115,7 +113,7 @@ class Refresh:
                 fresh[reading.document.rid] = reading
                 if any((reading.namespace, path) not in beside for path in reading.files):
                     alone.add(reading.document.rid)
-            store.put_documents(connection, tenant, ((_row(r), _summary(r)) for t in batch if (r := fresh[t.ref.rid])), at)
+            store.put_documents(connection, tenant, ((document_row(r), document_summary(r)) for t in batch if (r := fresh[t.ref.rid])), at)
             for text in batch:
                 done += 1
                 self._progress(done, len(changed), text.path)
@@ -135,7 +133,7 @@ class Refresh:
                 text.ref.rid: read(text, self._readers, lambda path, n=text.namespace: included(n, path))  # type: ignore[misc]  # the default binds the namespace
                 for text in self._documents.texts(tenant, sorted(again))
             }
-            store.put_documents(connection, tenant, ((_row(r), _summary(r)) for r in made.values()), at)
+            store.put_documents(connection, tenant, ((document_row(r), document_summary(r)) for r in made.values()), at)
             fresh |= made
         return fresh
 
@@ -161,7 +159,7 @@ class Refresh:
             fresh |= {rid: replace(known[rid], prose=claims) for rid, claims in told.items()}
 
     def _readings(self, connection: Connection, tenant: str, rids: list[str]) -> list[DocumentReading]:
-        return [_reading(row) for row in store.document_rows(connection, tenant, rids)] if rids else []
+        return [document_reading(row) for row in store.document_rows(connection, tenant, rids)] if rids else []
 
     def _claims(
         self, connection: Connection, tenant: str, fresh: dict[str, DocumentReading], gone: set[str], before: _Before, entities: Sequence[Entity],
@@ -186,7 +184,7 @@ class Refresh:
             more |= {rid for rid, head in heads.items() if head.namespace in whole}
             found = self._joined(connection, tenant, fresh, due | more)
         live = store.live_claims(connection, tenant, sorted(due | more | gone))
-        rows = [_claim_row(rid, edge, claim) for rid, edge, claim in resolved(found, known)]
+        rows = [claim_row(rid, edge, claim) for rid, edge, claim in resolved(found, known)]
         store.retract_claims(connection, tenant, sorted(set(live) - {row["rid"] for row in rows}), at)
         store.add_claims(connection, tenant, [row for row in rows if live.get(row["rid"]) != row["digest"]], at)
         entity_store.replace_entities(connection, tenant, entities, before.entities)
@@ -252,37 +250,3 @@ def _batches(texts: Iterable[SourceText]) -> Iterable[list[SourceText]]:
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _row(reading: DocumentReading) -> DocumentRow:
-    ref = reading.document
-    return DocumentRow(
-        ref.rid, reading.namespace, reading.path, ref.uri, ref.title, ref.revision, reading.classification.value,
-        {"reader": reading.reader, "raised": to_json(reading.raised), **to_json(reading.reading)}, [to_json(c) for c in reading.prose],
-    )
-
-
-def _summary(r: DocumentReading) -> DocumentSummary:
-    return DocumentSummary(r.reader, VERSION, introduced(r), list(r.files), dependence(r.reading, r.prose), r.signature)
-
-
-def _reading(row: DocumentRow) -> DocumentReading:
-    return DocumentReading(
-        DocumentRef(row.rid, row.title, row.uri, row.revision), row.namespace, row.path, Classification(row.classification), row.reading.get("reader", ""),
-        from_json(Reading, row.reading), tuple(from_json(RawClaim, claim) for claim in row.prose),
-        tuple((first, last, Classification(level)) for first, last, level in row.reading.get("raised", ())),
-    )
-
-
-def _claim_row(rid: str, edge: str, claim: Claim) -> dict[str, Any]:
-    body = to_json(claim)
-    row = {
-        "rid": rid, "edge_rid": edge, "document_rid": claim.document.rid, "namespace": claim.namespace, "relation": claim.relation, "source": claim.source,
-        "target": claim.target, "environment": claim.environment, "modality": claim.modality.value, "weak": is_weak(claim),
-        "class_rank": claim.classification.rank, "first_line": claim.lines[0], "body": body,
-    }
-    return {**row, "digest": _hash(row)}
-
-
-def _hash(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str).encode()).hexdigest()[:32]

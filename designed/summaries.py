@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from designed.entities import Introduction
+from designed.entity_names import Introduction
 from designed.reader import Place, RawClaim, RawEntity, RawName, Reading
 from nexus.model.document import Classification
 

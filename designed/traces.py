@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from designed.entities import TRACES, entity_rid
+from designed.entity_names import TRACES, entity_rid
 from nexus.model.entity import Entity, EntityState
 from nexus.model.service import ADDRESS_CLASS, ANONYMOUS, UNNAMED, NodeKind
 

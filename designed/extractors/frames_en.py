@@ -1,7 +1,5 @@
 """What an English predicate states: its subject and arguments as sources and targets, active and passive. Pure."""
 
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
-
 from __future__ import annotations
 
 import re

@@ -4,8 +4,6 @@ Rules: `<prefix>.active`, `.passive`, `.implicit` (the subject is the section's)
 service), `.relative`, `.noun`, `.via` (the two halves of "through T").
 """
 
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
-
 from __future__ import annotations
 
 import re

@@ -275,7 +275,7 @@ def _infinitive(items: Sequence[Item], position: int, clause: int, inherited: Su
 
 
 def _gerund(items: Sequence[Item], position: int, clause: int, inherited: Subject, main: Subject) -> Subject:
-    """ "a job calling X", "simulates users requesting pages from X"."""
+    """Who does what an -ing form says: "a job calling X", "simulates users requesting pages from X"."""
     if items[position].kind == "name":
         return _phrase(items, position, clause)
     if any(i.word in lexicon.SIMULATING for i in items[clause:position]):

@@ -19,6 +19,8 @@ LEAST_POSTGRES: Final = 160_000
 # Above, events of this machine and of the database are told apart by the clocks and not by time.
 CLOCK_S: Final = 2.0
 EXPIRES_SOON: Final = timedelta(days=21)
+# Lists of edges from a replica this old mislead.
+REPLICA_S: Final = 300.0
 LAG_BYTES: Final = 256 * 1024**2
 # Shares of a service's spans from which its edges are wrong, not only incomplete.
 ORPHANS: Final = 0.1
@@ -103,6 +105,12 @@ def database(found: DatabaseFacts, pool_size: int, *, running: bool) -> list[Fin
     if found.max_connections < pool_size + 5:
         out.append(Finding("database", State.PROBLEM, f"the server takes {found.max_connections} connections, one process of Nexus up to {pool_size}",
                            "raise max_connections or lower NEXUS_DATABASE__POOL_SIZE (each process has a pool)"))
+    elif not running and found.max_connections - found.used < pool_size + 5:
+        out.append(Finding("database", State.PROBLEM, f"{found.used} of {found.max_connections} connections are in use, one more process of Nexus takes up to {pool_size}",
+                           "raise max_connections, lower NEXUS_DATABASE__POOL_SIZE, or find who holds them (pg_stat_activity)"))
+    if found.plain:
+        out.append(Finding("database", State.NOTICE, "the connection to the database goes over a network and is not encrypted",
+                           "add ?sslmode=verify-full&sslrootcert=FILE to NEXUS_DATABASE__URL"))
     out += _migrations(found, running=running)
     ahead = found.clock_s
     if abs(ahead) > CLOCK_S:
@@ -111,6 +119,16 @@ def database(found: DatabaseFacts, pool_size: int, *, running: bool) -> list[Fin
     else:
         out.append(Finding("clock", State.OK, f"this machine and the database differ by {abs(ahead) * 1000:.0f} ms"))
     return out
+
+
+def replica(delay_s: float | None) -> list[Finding]:
+    """The read replica. `delay_s`: since the last transaction that came through, None where it is none."""
+    if delay_s is None:
+        return [Finding("replica", State.NOTICE, "the server of NEXUS_DATABASE__READ_URL is no replica", "unset it where it is the primary: nothing is gained by a second pool")]
+    if delay_s > REPLICA_S:
+        return [Finding("replica", State.PROBLEM, f"the replica is {delay_s:.0f} s behind, or nothing was written for so long",
+                        "look at pg_stat_replication on the primary; a long query on the replica may hold it up (max_standby_streaming_delay)")]
+    return [Finding("replica", State.OK, f"the replica is {delay_s:.0f} s behind at most")]
 
 
 def _migrations(found: DatabaseFacts, *, running: bool) -> list[Finding]:

@@ -19,13 +19,16 @@ from typing import Any, Final
 
 import httpx
 
+from collector_receiver.log.kafka_facts import kafka_facts
 from nexus.cli import doctor_checks as checks
 from nexus.cli.doctor_checks import Finding, State
+from nexus.cli.doctor_kafka import kafka
 from nexus.errors import ConfigError, NexusError, StoreUnavailable
 from nexus.settings import Settings
 from nexus.settings.base import host_port
 from nexus.settings.load import variable
-from nexus.store.doctor import database_facts
+from nexus.store.doctor import database_facts, replica_delay
+from nexus.wiring.kafka import kafka_options, needed_retention
 from nexus.wiring.process import beside_url
 
 TIMEOUT_S: Final = 3.0
@@ -62,6 +65,7 @@ def look(settings: Settings, url: str, token: str) -> list[Finding]:
     if not url:
         found += _ports(settings, around)
     found += _database(settings, around)
+    found += _kafka(settings, around)
     return found + _service(around, elsewhere=bool(url))
 
 
@@ -175,18 +179,34 @@ def _database(settings: Settings, around: Around) -> list[Finding]:
         return [Finding("database", State.SKIPPED, "embedded, and not started: `nexus up` starts it", "")]
     try:
         url = beside_url(settings)
-        return checks.database(database_facts(url), settings.database.pool_size, running=around.running)
+        replica = settings.database.read_url
+        more = checks.replica(replica_delay(replica.get_secret_value())) if replica is not None else []
+        return checks.database(database_facts(url), settings.database.pool_size, running=around.running) + more
     except ConfigError:
         return [Finding("database", State.UNCHECKED, "a process holds the data folder and has no database yet", "wait until it has started, then ask again")]
     except StoreUnavailable as error:
         return [Finding("database", State.PROBLEM, f"PostgreSQL does not answer: {error}", "check NEXUS_DATABASE__URL (host, port, user, password, name), the server and its pg_hba.conf")]
 
 
+def _kafka(settings: Settings, around: Around) -> list[Finding]:
+    if settings.log.backend != "kafka":
+        return []
+    options = kafka_options(settings)
+    try:
+        facts = kafka_facts(options, TIMEOUT_S)
+    except StoreUnavailable as error:
+        return [Finding("kafka", State.PROBLEM, str(error),
+                        "check NEXUS_LOG__KAFKA__BROKERS, and NEXUS_LOG__KAFKA__SECURITY with its user, password and TLS files; brokers must advertise addresses that this machine reaches")]
+    return kafka(
+        facts, options.topic, partitions=options.partitions, max_message_bytes=options.max_message_bytes, needed=needed_retention(settings), running=around.running,
+    )
+
+
 def _certificates(settings: Settings) -> list[Finding]:
     now = datetime.now(UTC)
     out = []
     pairs = ((("otlp",), settings.otlp.tls_cert, settings.otlp.tls_key), (("http",), settings.http.tls_cert, settings.http.tls_key),
-             (("source_tempo",), settings.source_tempo.tls_cert, settings.source_tempo.tls_key))
+             (("source_tempo",), settings.source_tempo.tls_cert, settings.source_tempo.tls_key), (("log", "kafka"), settings.log.kafka.tls_cert, settings.log.kafka.tls_key))
     for path, certificate, key in pairs:
         name = variable((*path, "tls_cert"))
         if certificate is None:
@@ -194,7 +214,10 @@ def _certificates(settings: Settings) -> list[Finding]:
                 out.append(checks.certificate(variable((*path, "tls_key")), str(key), unusable=f"{name} is missing", until=None, since=None, now=now))
             continue
         out.append(_certificate(name, certificate, now, _pair_fault(certificate, key)))
-    for place, authority in ((("otlp", "tls_client_ca"), settings.otlp.tls_client_ca), (("source_tempo", "tls_ca"), settings.source_tempo.tls_ca)):
+    authorities = {
+        ("otlp", "tls_client_ca"): settings.otlp.tls_client_ca, ("source_tempo", "tls_ca"): settings.source_tempo.tls_ca, ("log", "kafka", "tls_ca"): settings.log.kafka.tls_ca,
+    }
+    for place, authority in authorities.items():
         if authority is not None:
             out.append(_certificate(variable(place), authority, now, ""))
     return out

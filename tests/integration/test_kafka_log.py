@@ -22,6 +22,7 @@ from observed_harness import ROOT, cases, codec, delivered, differences, load_ra
 from observed_kafka import KafkaBench, write_as_collector
 
 from collector_receiver.log.kafka_client import KafkaOptions, ready_topic
+from collector_receiver.log.kafka_facts import kafka_facts
 from collector_receiver.log.kafka_reader import KafkaPartitionReader
 from collector_receiver.log.kafka_writer import KafkaSpanLogWriter
 from collector_receiver.otlp import decode_batch
@@ -108,6 +109,19 @@ def test_a_broker_that_is_away_is_said_to_the_sender_and_to_the_engine(tmp_path,
             writer.append_raw(done.raw, "otlp")
     finally:
         writer.close()
+
+
+def test_what_brokers_say_of_the_topic_is_found(options, clock):
+    assert kafka_facts(options).partitions == 0
+    ready_topic(options)
+    writer = KafkaSpanLogWriter(options, clock)
+    writer.append(delivered(codec.case_spans(next(iter(CASES.values()))))[0], "otlp")
+    writer.close()
+    found = kafka_facts(options)
+    assert (found.brokers, found.partitions, found.replicas, found.in_sync, found.leaderless) == (1, 3, 1, 1, ())
+    assert found.lag is None or found.lag > 0
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        kafka_facts(replace(options, brokers="127.0.0.1:1"), 0.5)
 
 
 def test_a_topic_that_is_not_there_and_may_not_be_made_is_a_fault_of_the_configuration(options):

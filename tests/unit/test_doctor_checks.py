@@ -11,15 +11,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from nexus.cli import build, doctor_checks
+from collector_receiver.log.kafka_facts import KafkaFacts
+from nexus.cli import build, doctor_checks, doctor_probe
 from nexus.cli.doctor_checks import State, exit_of
+from nexus.cli.doctor_kafka import kafka
 from nexus.cli.doctor_probe import held_by_another, look
+from nexus.errors import StoreUnavailable
 from nexus.settings import load_settings
 from nexus.store.doctor import DatabaseFacts
 from nexus.wiring.process import data_folder
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
-GOOD = DatabaseFacts("17.2", 170002, vector=True, clock_s=0.01, max_connections=100, pending=(), changed=(), unknown=())
+GOOD = DatabaseFacts("17.2", 170002, vector=True, clock_s=0.01, max_connections=100, used=12, plain=False, pending=(), changed=(), unknown=())
 
 
 def states(found: list[doctor_checks.Finding]) -> dict[str, str]:
@@ -42,6 +45,46 @@ def test_what_is_wrong_with_a_database(wrong: dict[str, Any], area: str) -> None
     found = doctor_checks.database(replace(GOOD, **wrong), 10, running=True)
     assert states(found) == {area: "problem"}
     assert all(item.do for item in found if item.state is State.PROBLEM)
+
+
+def test_connections_of_others_and_a_replica() -> None:
+    assert states(doctor_checks.database(replace(GOOD, used=88), 10, running=False)) == {"database": "problem"}
+    assert states(doctor_checks.database(replace(GOOD, used=88), 10, running=True)) == {}
+    assert states(doctor_checks.database(replace(GOOD, plain=True), 10, running=True)) == {"database": "notice"}
+    assert [states(doctor_checks.replica(delay)) for delay in (None, 2.0, 4000.0)] == [{"replica": "notice"}, {}, {"replica": "problem"}]
+
+
+KAFKA = KafkaFacts(3, 12, 3, 3, config={"min.insync.replicas": "2", "max.message.bytes": "1048588", "retention.ms": "172800000", "cleanup.policy": "delete", "retention.bytes": "-1"}, members=2, lag=10)
+
+
+@pytest.mark.parametrize(("wrong", "config", "found"), [
+    ({}, {}, {}), ({"config": {}, "members": None, "lag": None}, None, {"min.insync.replicas is 1": "notice"}),
+    ({"partitions": 0}, {}, {"there is no topic": "problem"}), ({"leaderless": (1, 4)}, {}, {"partition(s) 1, 4": "problem"}),
+    ({"in_sync": 2}, {}, {"2 of 3 replicas": "problem"}), ({"replicas": 1, "in_sync": 1}, {"min.insync.replicas": "1"}, {"one replica": "notice"}),
+    ({}, {"min.insync.replicas": "4"}, {"nothing can be written": "problem"}), ({}, {"max.message.bytes": "500000"}, {"of up to 900000": "problem"}),
+    ({}, {"cleanup.policy": "compact,delete"}, {"compacted": "problem"}), ({}, {"retention.ms": "86400000"}, {"24.0 h; spans may be needed again for 30.0 h": "problem"}),
+    ({}, {"retention.ms": "-1"}, {}), ({}, {"retention.bytes": "1000"}, {"1000 bytes a partition": "notice"}),
+    ({"members": 0}, {}, {"no aggregator reads the topic, and 10 message(s) wait": "problem"}), ({"lag": 50_000}, {}, {"50000 messages wait": "problem"}),
+    ({"members": 13}, {}, {"13 aggregators share 12": "notice"}),
+])
+def test_what_is_wrong_with_a_topic(wrong: dict[str, Any], config: dict[str, str] | None, found: dict[str, str]) -> None:
+    facts = replace(KAFKA, **({"config": KAFKA.config | config} if config is not None else {}) | wrong)
+    seen = [item for item in kafka(facts, "spans", partitions=0, max_message_bytes=900_000, needed=timedelta(hours=30), running=True) if item.state is not State.OK]
+    assert len(seen) == len(found)
+    for item, (text, state) in zip(seen, found.items(), strict=True):
+        assert text in item.what
+        assert item.state.value == state
+        assert item.do
+
+
+def test_a_topic_that_will_be_made_and_one_of_another_size() -> None:
+    def seen(partitions: int, there: int) -> list[str]:
+        found = kafka(replace(KAFKA, partitions=there), "spans", partitions=partitions, max_message_bytes=900_000, needed=timedelta(hours=30), running=False)
+        return [item.state.value for item in found]
+
+    assert seen(6, 0) == ["ok", "notice"]
+    assert seen(6, 12) == ["ok", "ok", "notice"]
+    assert seen(12, 12) == ["ok", "ok"]
 
 
 def test_a_good_database_and_one_that_is_migrated_at_the_start() -> None:
@@ -119,7 +162,11 @@ def test_every_problem_of_the_configuration_at_once(monkeypatch: pytest.MonkeyPa
     assert "NEXUS_HTTP__ADDRESS" in result.stdout
 
 
-def test_a_machine_before_the_start(tmp_path: Path) -> None:
+def test_a_machine_before_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> None:
+        raise StoreUnavailable("Kafka does not answer")
+
+    monkeypatch.setattr(doctor_probe, "kafka_facts", away)
     broken, locked = tmp_path / "broken.pem", tmp_path / "file"
     broken.write_text("-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n")
     locked.write_text("in the way")
@@ -132,12 +179,12 @@ def test_a_machine_before_the_start(tmp_path: Path) -> None:
         settings = load_settings({
             "data": locked / "data", "http": {"address": f"127.0.0.1:{number}"},
             "otlp": {"grpc": f"127.0.0.1:{taken.getsockname()[1]}", "http": "127.0.0.1:0", "tls_cert": broken, "tls_key": broken, "tls_client_ca": tmp_path / "missing.pem"},
-            "database": {"url": "postgresql://postgres@127.0.0.1:1/nexus"},
+            "database": {"url": "postgresql://postgres@127.0.0.1:1/nexus"}, "log": {"backend": "kafka", "kafka": {"brokers": "127.0.0.1:1", "tls_ca": tmp_path / "missing.pem"}},
         })
         found = look(settings, "", "")
     assert states(found) == {
         "data folder": "problem", "port NEXUS_OTLP__GRPC": "problem", "TLS NEXUS_OTLP__TLS_CERT": "problem", "TLS NEXUS_OTLP__TLS_CLIENT_CA": "problem",
-        "database": "problem", "service": "skipped",
+        "database": "problem", "service": "skipped", "kafka": "problem", "TLS NEXUS_LOG__KAFKA__TLS_CA": "problem",
     }
     assert all(item.do for item in found if item.state is State.PROBLEM)
 

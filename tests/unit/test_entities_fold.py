@@ -7,7 +7,8 @@ import random
 import pytest
 
 from designed.decisions import decide
-from designed.entities import Introduction, fold
+from designed.entities import fold
+from designed.entity_names import Introduction
 from designed.reader import Place, RawEntity
 from designed.traces import from_traces
 from nexus.errors import BadQuestion, Conflict, NotFound

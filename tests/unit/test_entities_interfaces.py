@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from designed.entities import Introduction, fold
+from designed.entities import fold
+from designed.entity_names import Introduction
 from designed.reader import Place, RawEntity
 from nexus.model.document import Classification
 from nexus.model.entity import Entity
