@@ -41,8 +41,9 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     heads = published.select(producer="row", head="head", x_system="system", x_destination="destination")
     ties = consumed.ties.join(heads, on="producer", how="left", maintain_order="left")
     consumer = spans.take(ties["handler"], said).select(pl.all().name.prefix("h_"))
-    ties = pl.concat([ties, consumer], how="horizontal").sort("h_start_ns", "h_key")
-    taken = ties.filter(pl.col("head").is_not_null() & pl.col("h_topic").is_not_null()).group_by("head", maintain_order=True).agg(
+    ties = pl.concat([ties, consumer], how="horizontal")
+    asks = ties.filter(pl.col("head").is_not_null() & pl.any_horizontal(pl.col("x_system", "x_destination").is_null()) & pl.col("h_topic").is_not_null())
+    taken = asks.sort("h_start_ns", "h_key").group_by("head", maintain_order=True).agg(
         t_destination=pl.col("h_topic").first(), t_system=pl.col("h_msg_system").first(),
     )
     published = published.join(taken, on="head", how="left", maintain_order="left")
@@ -52,7 +53,9 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     own = spans.take(handlers["row"], said)
     mate = spans.take(handlers["mate"], said[:2]).rename({"msg_system": "m_system", "topic": "m_topic"})
     handlers = pl.concat([handlers, own, mate], how="horizontal")
-    senders = ties.with_columns(x_start=spans.rows["start_ns"].gather(ties["producer"])).filter(pl.col("x_system").is_not_null() | pl.col("x_destination").is_not_null())
+    asks = handlers.filter(pl.coalesce("topic", "m_topic").is_null() | pl.coalesce("msg_system", "m_system").is_null())
+    senders = ties.join(asks.select(handler="row"), on="handler", how="semi").filter(pl.any_horizontal(pl.col("x_system", "x_destination").is_not_null()))
+    senders = senders.with_columns(x_start=spans.rows["start_ns"].gather(senders["producer"]))
     senders = senders.sort(pl.col("x_destination").is_null(), "x_start", "producer").unique("handler", keep="first", maintain_order=True)
     handlers = handlers.join(senders.select(row="handler", x_system="x_system", x_destination="x_destination"), on="row", how="left", maintain_order="left")
     destination = pl.coalesce("topic", "m_topic", "x_destination")
@@ -165,8 +168,10 @@ def _edge() -> dict[str, Any]:
 def _handlings(spans: Steps, pairs: pl.DataFrame) -> Facts:
     """One handling a handler and producing service, at the earliest of its producers."""
     # By parent before by link: the basis is the surest of the ties.
-    pairs = pairs.filter(pl.col("handled") > 0).sort("handler", "x_sid", "at", "x_key")
-    one = pairs.with_columns(surest=pl.col("by").min().over("handler", "x_sid")).unique(["handler", "x_sid"], keep="first", maintain_order=True)
+    pairs = pairs.filter(pl.col("handled") > 0).with_columns(surest="by")
+    several = pairs["handler"].is_duplicated()
+    some = pairs.filter(several).sort("handler", "x_sid", "at", "x_key").with_columns(surest=pl.col("by").min().over("handler", "x_sid"))
+    one = pl.concat([pairs.filter(~several), some.unique(["handler", "x_sid"], keep="first", maintain_order=True)])
     basis = pl.when((pl.col("surest") == PARENT) & ~pl.col("pushed")).then(pl.lit("paired")).otherwise("basis")
     failed = pl.col("h_error")
     return facts(
@@ -179,16 +184,18 @@ def _handlings(spans: Steps, pairs: pl.DataFrame) -> Facts:
 
 def _messages(spans: Steps, pairs: pl.DataFrame) -> Facts:
     """Each message once a consuming service: at most what the sender counts and what the handlings account for."""
-    by_sender = pairs.sort("producer", "h_sid", "h_start_ns", "h_key").with_columns(
+    pairs = pairs.with_columns(accounted="share", end_p="h_p", root=pl.col("head").fill_null(pl.col("producer")))
+    several = pairs["producer"].is_duplicated()
+    some = pairs.filter(several).sort("producer", "h_sid", "h_start_ns", "h_key").with_columns(
         accounted=pl.col("share").sum().over("producer", "h_sid"),
         end_p=pl.when(~pl.col("h_p").is_null().any().over("producer", "h_sid")).then(pl.col("h_p").min().over("producer", "h_sid")),
     )
-    one = by_sender.unique(["producer", "h_sid"], keep="first", maintain_order=True)
+    one = pl.concat([pairs.filter(~several), some.unique(["producer", "h_sid"], keep="first", maintain_order=True)])
     # A message that is tied by its create span and by its send span is one: the send gives what is left.
-    carried = pl.col("producer") != pl.col("head").fill_null(pl.col("producer"))
-    one = one.with_columns(inner=pl.when(carried).then(pl.min_horizontal("total", "accounted")).otherwise(0)).with_columns(
-        inside=pl.col("inner").sum().over(pl.col("head").fill_null(pl.col("producer")), "h_sid"),
-    )
+    carried = pl.col("producer") != pl.col("root")
+    one = one.with_columns(inner=pl.when(carried).then(pl.min_horizontal("total", "accounted")).otherwise(0))
+    inside = one.filter(carried).group_by("root", "h_sid").agg(inside=pl.col("inner").sum())
+    one = one.join(inside, on=["root", "h_sid"], how="left").with_columns(pl.col("inside").fill_null(0))
     n = pl.when(carried).then("inner").otherwise(pl.min_horizontal((pl.col("total") - pl.col("inside")).clip(0), "accounted"))
     # `errors` of a delivery are failed handlings, `adjusted_*` are of messages: no message counts as failed.
     p = pl.when(pl.col("x_p").is_not_null() & pl.col("end_p").is_not_null()).then(pl.min_horizontal("x_p", "end_p"))
