@@ -17,7 +17,7 @@ from nexus.model.compiled import compiled, inlined
 U64 = npt.NDArray[np.uint64]
 U32 = npt.NDArray[np.uint32]
 _U: Final = np.uint64
-_0, _1, _33 = _U(0), _U(1), _U(33)
+_0, _1, _33, _63 = _U(0), _U(1), _U(33), _U(63)
 _ODD_1, _ODD_2 = _U(0xFF51AFD7ED558CCD), _U(0xC4CEB9FE1A85EC53)
 _SECRET: Final = _U(secrets.randbits(64))
 _FEWEST: Final = 1 << 12
@@ -26,12 +26,44 @@ _RUN: Final = 64
 
 
 @inlined
-def _slot(number: Any, secret: Any, mask: Any) -> Any:
-    """Where to look first (MurmurHash3's finaliser)."""
+def _spread(number: Any, secret: Any) -> Any:
+    """MurmurHash3's finaliser."""
     number ^= secret
     number = (number ^ (number >> _33)) * _ODD_1
     number = (number ^ (number >> _33)) * _ODD_2
-    return (number ^ (number >> _33)) & mask
+    return number ^ (number >> _33)
+
+
+@inlined
+def _slot(number: Any, secret: Any, mask: Any) -> Any:
+    """Where to look first."""
+    return _spread(number, secret) & mask
+
+
+@inlined
+def _bits(spread: Any) -> Any:
+    """Four bits of a word, by the upper half of a number."""
+    word = _0
+    for part in range(4):
+        word |= _1 << ((spread >> _U(32 + 6 * part)) & _63)
+    return word
+
+
+@compiled
+def _mark(numbers: U64, secret: Any, words: U64) -> None:
+    mask = _U(len(words) - 1)
+    for row in range(len(numbers)):
+        spread = _spread(numbers[row], secret)
+        words[spread & mask] |= _bits(spread)
+
+
+@compiled
+def _marked(numbers: U64, secret: Any, words: U64, found: Any) -> None:
+    mask = _U(len(words) - 1)
+    for row in range(len(numbers)):
+        spread = _spread(numbers[row], secret)
+        bits = _bits(spread)
+        found[row] = words[spread & mask] & bits == bits
 
 
 @compiled
@@ -144,6 +176,20 @@ def places(keys: U64, wanted: U64) -> npt.NDArray[np.int64]:
     found = np.empty(len(wanted), dtype=np.int64)
     _get(wanted, _SECRET, slots, found)
     return found
+
+
+class Sieve:
+    """Which numbers are surely not among some: a Bloom filter of two to four bytes a number, all of whose bits lie in one word."""
+
+    def __init__(self, numbers: U64) -> None:
+        self._words = np.zeros(1 << max(len(numbers) // 4, 1).bit_length(), dtype=np.uint64)
+        _mark(numbers, _SECRET, self._words)
+
+    def may_hold(self, numbers: U64) -> npt.NDArray[np.bool_]:
+        """False where a number is none of them; true where it is, and for about one in a hundred others."""
+        found = np.empty(len(numbers), dtype=bool)
+        _marked(numbers, _SECRET, self._words, found)
+        return found
 
 
 def stable_order(keys: U64) -> U32:
