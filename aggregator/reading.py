@@ -19,7 +19,7 @@ from aggregator.services import service_view
 from aggregator.summary import summaries
 from aggregator.view import Links, edge_view
 from nexus.model.edge import EdgeHistory, ObservedEdge
-from nexus.model.service import Coverage, ServiceDay
+from nexus.model.service import UNNAMED, Coverage, ServiceDay
 from nexus.model.window import HOUR_NS, TimeRange
 from nexus.ports.observed import EdgeFilter
 from nexus.store import observed, observed_partition, observed_read
@@ -79,10 +79,12 @@ class ObservedStore:
         with self.database.connection() as connection:
             spans = segments(window, kept(connection))
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment))
-            parts = read(connection, tenant, known, spans)
+            # Unnamed spans have no environment, and tell of the instances of all.
+            unnamed = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, source=UNNAMED)) if environment else []
+            parts = read(connection, tenant, known + unnamed, spans)
             delivered = observed.deliveries(connection, tenant, window)
         bags = add_bags(parts.bags.with_columns(start=pl.lit(0, pl.Int64)))
-        return service_view(known, bags, delivered)
+        return service_view(known + unnamed, bags, delivered)[: len(known)]
 
     def covered(self, window: TimeRange, step: str = "") -> TimeRange:
         """See `ObservedReader.covered`."""

@@ -1,76 +1,277 @@
-"""Logged batches -> spans in parts: ids as numbers, and what spans say read once, however many say it, in whichever batch."""
+"""What a scan found (`scan.py`), coded: distinct things once, spans as rows of numbers. Compiled.
+
+Ids and times differ from span to span, what a span says repeats. Texts, resources and contents are told apart by a hash with a seed of this process, and compared byte by byte where
+it is equal; a look-up ends after some steps, so that nobody can choose texts that make it slow: at worst one is there twice.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import secrets
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-import polars as pl
-import pyarrow as pa
+import numpy.typing as npt
 
-from collector_receiver.raw import BLOCK, COUNT, INT64_MAX, RawSpans, concat, links, list_offsets, parents
-from collector_receiver.said import ids, said
-from nexus.model.coded import Distinct, Spans, contents_of, links_of, no_spans, rows_of, tenant_keys
-from nexus.model.keys import U64
+from collector_receiver.scan import MAX_START, Place
+from collector_receiver.scan_layout import PAD, Bytes, Words, words
+from nexus.model.compiled import compiled, inlined
 
-# Bytes of contents that wait to be read together.
-_MOST_WAITING: Final = 128 * 1024 * 1024
+Numbers = npt.NDArray[np.uint32]
+_U: Final = np.uint64
+_0, _1, _2, _8 = _U(0), _U(1), _U(2), _U(8)
+_SEED: Final = _U(secrets.randbits(64))
+_SPREAD: Final = _U(0x9E3779B97F4A7C15)
+_SHIFT: Final = _U(32)
+_STEPS: Final = _U(8)
+_MOST_SLOTS: Final = 1 << 20
 
-
-class Coder:
-    """Takes batches one after the other. Of a batch it keeps rows of numbers, and the contents that no earlier one had."""
-
-    def __init__(self) -> None:
-        self._distinct = Distinct()
-        self._rows: list[pl.DataFrame] = []
-        self._links: list[pl.DataFrame] = []
-        self._contents: list[pl.DataFrame] = []
-        self._count = 0
-        self._waiting: list[tuple[RawSpans, U64]] = []
-
-    def add(self, raw: RawSpans) -> None:
-        """The next batch."""
-        if not len(raw):
-            return
-        columns, block = raw.spans, np.asarray(raw.spans.column(BLOCK))
-        tenant = tenant_keys(pl.Series(pl.from_arrow(raw.blocks.column("tenant"))))[block]
-        high, low, span, parent, odd = ids(columns.column("trace_id"), columns.column("span_id"), columns.column("parent_id"))
-        number, given = _said(raw, odd=odd), pl.Series(parent)
-        content, fresh = self._distinct.add(number, tenant)
-        ends = np.asarray(columns.column("end"))
-        self._rows.append(rows_of(
-            tenant, (high, low), span, given.set(given == 0, None), pl.Series(np.asarray(columns.column("start")).view(np.int64)),
-            pl.Series(np.where(ends <= INT64_MAX, ends, 0).astype(np.int64)), content,
-        ))
-        linking = np.flatnonzero(np.diff(list_offsets(columns.column("links")))).astype(np.uint32)
-        if len(linking):
-            self._links.append(links_of(linking + np.uint32(self._count), links(columns.column("links").take(pa.array(linking)))))
-        self._count += len(raw)
-        if len(fresh):
-            self._waiting.append((raw.take(fresh), number[fresh]))
-            if sum(some.spans.nbytes for some, _ in self._waiting) > _MOST_WAITING:
-                self._read()
-
-    def spans(self) -> Spans:
-        """All of them."""
-        self._read()
-        return Spans(pl.concat(self._rows), pl.concat(self._contents), pl.concat(self._links or [no_spans().links])) if self._rows else no_spans()
-
-    def _read(self) -> None:
-        if self._waiting:
-            raw, numbers = zip(*self._waiting, strict=True)
-            self._contents.append(contents_of(concat(raw).frame(), np.concatenate(numbers)))
-            self._waiting = []
+# A content is made of numbers: these, then the texts of its attributes. A block likewise: the number of its tenant, then its attributes.
+HEAD: Final = 9
+_HEAD: Final = _U(HEAD)
+# Longest unusable parent id that is kept as sent.
+MAX_PARENT_BYTES: Final = _U(32)
 
 
-def _said(raw: RawSpans, *, odd: bool) -> U64:
-    """One number a span of what it says beside ids, times and links. Parents of another length than ids (`odd`) are something that is said."""
-    columns, status = raw.spans, raw.spans.column("status")
-    resources = said(raw.blocks.column("attributes"))[np.asarray(columns.column(BLOCK))]
-    simple = [columns.column(name) for name in ("name", "kind", "trace_state", "flags", COUNT)]
-    number = said(pa.array(resources), *simple, status.field("code"), status.field("message"), columns.column("attributes"))
-    if odd:
-        sent = parents(columns.column("parent_id"))
-        rows = np.flatnonzero(~sent.bin.size().is_in([0, 8]).to_numpy())
-        number[rows] = said(pa.array(number[rows]), pa.array(sent.gather(rows).to_list(), pa.binary()))
-    return number
+class Pool(NamedTuple):
+    """Distinct pieces of bytes. Piece n is `data[ends[n]:ends[n + 1]]`; `slots` has numbers by `marks` (hashes), `used[0]` is how many there are."""
+
+    data: Bytes
+    words: Words
+    ends: npt.NDArray[np.int32]
+    marks: Words
+    slots: npt.NDArray[np.int32]
+    used: npt.NDArray[np.int64]
+
+
+class Rows(NamedTuple):
+    """Spans by column: those of `collector_receiver.raw`."""
+
+    trace_hi: Words
+    trace_lo: Words
+    span: Words
+    parent: Words
+    start_ns: Words
+    end_ns: Words
+    content: Numbers
+
+
+class Links(NamedTuple):
+    """Links by column: those of `collector_receiver.raw`."""
+
+    at: Numbers
+    trace_hi: Words
+    trace_lo: Words
+    span: Words
+
+
+class Contents(NamedTuple):
+    """Distinct contents by column: those of `collector_receiver.raw`. `ends` of the lists of attributes begin with 0."""
+
+    block: Numbers
+    name: Numbers
+    trace_state: Numbers
+    message: Numbers
+    odd_parent: Numbers
+    kind: Bytes
+    status: Bytes
+    flags: Numbers
+    attribute_count: Numbers
+    ends: npt.NDArray[np.int32]
+    attributes: Numbers
+
+
+def pool(pieces: int, size: int) -> Pool:
+    """Room for so many pieces of so many bytes together."""
+    pieces = max(pieces, 1)
+    data = np.empty(size + PAD, np.uint8)
+    slots = min(_MOST_SLOTS, 1 << max(4, (pieces // 2).bit_length()))
+    return Pool(data, words(data), _begun(pieces + 1), np.empty(pieces, np.uint64), np.full(slots, -1, np.int32), np.zeros(1, np.int64))
+
+
+def texts(pieces: int, size: int) -> Pool:
+    """A pool that begins with the empty text."""
+    made = pool(pieces + 1, size)
+    made.used[0], made.ends[1] = 1, 0
+    return made
+
+
+def _begun(count: int) -> npt.NDArray[np.int32]:
+    ends = np.empty(count, np.int32)
+    ends[0] = 0
+    return ends
+
+
+def rows(count: int) -> Rows:
+    """Room for spans."""
+    hi, lo, span, parent, start, end = np.empty((6, count), np.uint64)
+    return Rows(hi, lo, span, parent, start, end, np.empty(count, np.uint32))
+
+
+def links(count: int) -> Links:
+    """Room for links."""
+    hi, lo, span = np.empty((3, count), np.uint64)
+    return Links(np.empty(count, np.uint32), hi, lo, span)
+
+
+def contents(count: int, attributes: int) -> Contents:
+    """Room for contents with so many attributes together."""
+    block, name, trace_state, message, odd_parent, flags, sent = np.empty((7, count), np.uint32)
+    kind, status = np.empty((2, count), np.uint8)
+    return Contents(block, name, trace_state, message, odd_parent, kind, status, flags, sent, _begun(count + 1), np.empty(attributes, np.uint32))
+
+
+@inlined
+def _id(word: Place) -> Place:
+    """Eight bytes as a number, the first one highest."""
+    word = (word & _U(0x00FF00FF00FF00FF)) << _8 | (word >> _8) & _U(0x00FF00FF00FF00FF)
+    word = (word & _U(0x0000FFFF0000FFFF)) << _U(16) | (word >> _U(16)) & _U(0x0000FFFF0000FFFF)
+    return word << _SHIFT | word >> _SHIFT
+
+
+@inlined
+def _stirred(number: Place) -> Place:
+    number *= _SPREAD
+    return number ^ (number >> _SHIFT)
+
+
+@inlined
+def _hash(source: Words, at: Place, size: Place) -> Place:
+    number, end = _stirred(_SEED ^ size), at + size
+    while at + _8 <= end:
+        number = _stirred(number ^ source[at])
+        at += _8
+    if at < end:
+        number = _stirred(number ^ (source[at] & ((_1 << (_8 * (end - at))) - _1)))
+    return _stirred(number)
+
+
+@inlined
+def _equal(source: Words, at: Place, other: Words, there: Place, size: Place) -> bool:
+    end = at + size
+    while at + _8 <= end:
+        if source[at] != other[there]:
+            return False
+        at += _8
+        there += _8
+    return at == end or not (source[at] ^ other[there]) & ((_1 << (_8 * (end - at))) - _1)
+
+
+@inlined
+def _coded(found: Pool, source: Words, at: Place, size: Place) -> Place:
+    """The number of a piece of the source, which becomes one of the pool where it is none."""
+    mark, count = _hash(source, at, size), _U(found.used[0])
+    mask = _U(len(found.slots) - 1)
+    slot = mark & mask
+    for _ in range(_STEPS):
+        number = found.slots[slot]
+        if number < 0:
+            found.slots[slot] = count
+            break
+        there = _U(found.ends[_U(number)])
+        if found.marks[_U(number)] == mark and _U(found.ends[_U(number) + _1]) - there == size and _equal(source, at, found.words, there, size):
+            return _U(number)
+        slot = (slot + _1) & mask
+    place = _U(found.ends[count])
+    copied = _0
+    while copied < size:
+        found.words[place + copied] = source[at + copied]
+        copied += _8
+    found.marks[count] = mark
+    found.ends[count + _1] = place + size
+    found.used[0] += 1
+    return count
+
+
+@compiled
+def _attributes(texts: Pool, source: Words, pieces: Any, first: Place, after: Place, numbers: Numbers, at: Place) -> Place:
+    """Note the texts of some attributes behind `at` numbers: how many there are then."""
+    for n in range(first, after):
+        numbers[at] = _coded(texts, source, _U(pieces[n].place), _U(pieces[n].size))
+        at += _1
+    return at
+
+
+@compiled
+def code_blocks(source: Words, blocks: Any, kept: Any, owners: Numbers, texts: Pool, coded: Pool, numbers: Numbers, number_words: Words, out: Numbers) -> None:
+    """The number of each block (BLOCK) into `out`. `owners` has the number of each request's tenant; `numbers`, and its `words`, are room for the longest list."""
+    first = _0
+    for n in range(_U(len(blocks))):
+        after = _U(blocks[n].attributes)
+        numbers[_0] = owners[_U(blocks[n].request)]
+        size = _attributes(texts, source, kept, first, after, numbers, _1)
+        out[n] = _coded(coded, number_words, _0, size * _U(4))
+        first = after
+
+
+@compiled
+def code_spans(
+    source: Words, spans: Any, kept: Any, link_places: Any, blocks: Numbers, texts: Pool, contents: Pool, numbers: Numbers, number_words: Words, out: Rows, links: Links,
+) -> None:
+    """Fill in rows and links of all spans (SPAN). `blocks` are the numbers of their blocks; the others as in `code_blocks`."""
+    first = link = _0
+    for n in range(_U(len(spans))):
+        span = spans[n]
+        place = _U(span.trace_id)
+        out.trace_hi[n], out.trace_lo[n] = _id(source[place]), _id(source[place + _8])
+        out.span[n] = _id(source[_U(span.span_id)])
+        out.start_ns[n] = span.start
+        out.end_ns[n] = span.end if span.end <= MAX_START else _0
+        parent, odd = _0, _0
+        size = _U(span.parent_id_size)
+        if size == _8:
+            parent = _id(source[_U(span.parent_id)])
+        elif size:
+            odd = _odd(texts, source, _U(span.parent_id), min(size, MAX_PARENT_BYTES))
+        out.parent[n] = parent
+        kind = _U(span.kind) if 0 <= span.kind <= 5 else _0
+        status = _U(span.code) if 0 <= span.code <= 2 else _0
+        numbers[0] = blocks[_U(span.block)]
+        numbers[1] = _coded(texts, source, _U(span.name), _U(span.name_size)) if span.name_size else _0
+        numbers[2] = _coded(texts, source, _U(span.trace_state), _U(span.trace_state_size)) if span.trace_state_size else _0
+        numbers[3] = _coded(texts, source, _U(span.message), _U(span.message_size)) if span.message_size else _0
+        numbers[4] = odd
+        numbers[5] = kind
+        numbers[6] = status
+        numbers[7] = span.flags
+        numbers[8] = span.sent
+        after = _U(span.attributes)
+        size = _attributes(texts, source, kept, first, after, numbers, _HEAD)
+        out.content[n] = _coded(contents, number_words, _0, size * _U(4))
+        first = after
+        while link < _U(span.links):
+            place = _U(link_places[link].trace_id)
+            links.at[link] = n
+            links.trace_hi[link], links.trace_lo[link] = _id(source[place]), _id(source[place + _8])
+            links.span[link] = _id(source[_U(link_places[link].span_id)])
+            link += _1
+
+
+@compiled
+def _odd(texts: Pool, source: Words, at: Place, size: Place) -> Place:
+    """The number of a parent id of a wrong length; all zeros are none."""
+    some = _0
+    for n in range(size):
+        some |= source[at + n] & _U(0xFF)
+    return _coded(texts, source, at, size) if some else _0
+
+
+@compiled
+def split_contents(ends: npt.NDArray[np.int32], numbers: Numbers, out: Contents) -> None:
+    """Contents as they are in their pool (`filled`; `ends` in bytes), by column."""
+    to = _0
+    for n in range(_U(len(ends) - 1)):
+        at, after = _U(ends[n]) >> _2, _U(ends[n + _1]) >> _2
+        out.block[n], out.name[n], out.trace_state[n], out.message[n], out.odd_parent[n] = numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3], numbers[at + 4]
+        out.kind[n], out.status[n], out.flags[n], out.attribute_count[n] = numbers[at + 5], numbers[at + 6], numbers[at + 7], numbers[at + 8]
+        at += _HEAD
+        while at < after:
+            out.attributes[to] = numbers[at]
+            at += _1
+            to += _1
+        out.ends[n + _1] = to
+
+
+def filled(made: Pool) -> tuple[npt.NDArray[np.int32], Bytes]:
+    """Ends (from 0) and data of what is in a pool."""
+    ends = made.ends[: int(made.used[0]) + 1]
+    return ends, made.data[: ends[-1]]

@@ -10,13 +10,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 
-from collector_receiver.cutting import texts
-from collector_receiver.raw import BLOCK, COUNT, RawSpans, key_values, resource_columns
-from collector_receiver.scan import MIN_LINK_BYTES, measure, scan, table
+from collector_receiver.coding_columns import Found, coded
+from collector_receiver.raw import RawSpans
+from collector_receiver.reading import column, items, key_values, resource_columns
+from collector_receiver.scan import MIN_LINK_BYTES, MIN_SPAN_BYTES, count_blocks, scan, table
 from collector_receiver.scan_layout import BLOCK as BLOCK_ROW
-from collector_receiver.scan_layout import LINK, PIECE, SPAN, Bytes, Names
+from collector_receiver.scan_layout import LINK, PAD, PIECE, SPAN, Names, words
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
 from nexus.errors import MalformedSpans, TooLarge
 from nexus.ports.span_log import Rejection
@@ -71,66 +71,34 @@ def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: froze
     """Decode requests together; one that is none does not touch the others. TooLarge above `MAX_BATCH_BYTES` in all."""
     if sum(map(len, bodies)) >= MAX_BATCH_BYTES:
         raise TooLarge("more than 2 GiB of requests at once")
-    # A byte behind the last request, so that there is always something to look at.
-    data = np.frombuffer(b"".join((*bodies, b"\0")), np.uint8)
+    # Bytes behind the last request, so that there is always something to look at.
+    data = np.frombuffer(b"".join((*bodies, bytes(PAD))), np.uint8)
     ends = np.cumsum([0, *map(len, bodies)], dtype=np.uint64)
     names, resource_names = _table(KEPT | allowed), _table(RESOURCE_KEPT)
-    sizes, damaged = np.zeros(2, np.int64), np.zeros(len(bodies), bool)
-    measure(data, ends, sizes)
-    spans, blocks, links = np.empty(sizes[1] + 1, SPAN), np.empty(sizes[0], BLOCK_ROW), np.empty(len(data) // MIN_LINK_BYTES, LINK)
+    spans, blocks, links = np.empty(len(data) // MIN_SPAN_BYTES + 1, SPAN), np.empty(count_blocks(data, ends), BLOCK_ROW), np.empty(len(data) // MIN_LINK_BYTES, LINK)
     kept, resource_kept = np.empty(names.most_in(len(data)), PIECE), np.empty(resource_names.most_in(len(data)), PIECE)
-    scan(data, ends, names, resource_names, spans, blocks, kept, resource_kept, links, sizes, damaged)
-    blocks, spans = blocks[: sizes[0]], spans[: sizes[1]]
+    accepted, counts = np.empty(len(bodies), np.int64), np.empty(3, np.int64)
+    scan(data, words(data), ends, names, resource_names, spans, blocks, kept, resource_kept, links, accepted, counts)
+    blocks, spans = blocks[: counts[0]], spans[: counts[1]]
 
-    resources = _pieces(data, blocks["attributes"], resource_kept)
-    columns, own = _columns(data, spans, kept, links), _own(resources)
-    if own.any():
-        columns = columns.filter(pa.array(~own[spans["block"]]))
-    owners = [tenants[request] for request in blocks["request"].tolist()]
-    raw = RawSpans(columns, pa.record_batch({"tenant": pa.array(owners, pa.string()), "attributes": resources}), allowed)
-    accepted = np.bincount(blocks["request"][spans["block"]], minlength=len(bodies))
-    malformed = dict.fromkeys(np.flatnonzero(damaged).tolist(), NO_REQUEST)
-    return Decoded(raw, tuple(accepted.tolist()), _rejections(blocks, resources, tenants), malformed)
+    raw, block_of = coded(data, Found(spans, blocks, kept, resource_kept, links), tenants, allowed)
+    rejections = _rejections(blocks, block_of, raw, tenants) if counts[2] else ()
+    malformed = dict.fromkeys(np.flatnonzero(accepted < 0).tolist(), NO_REQUEST)
+    return Decoded(_without_own(raw), tuple(np.maximum(accepted, 0).tolist()), rejections, malformed)
 
 
-def _own(resources: pa.ListArray) -> npt.NDArray[np.bool_]:
-    """Which resources are Nexus itself: what it says of its own work is no traffic of anybody, and telling of its receipt would never end."""
-    own = np.zeros(len(resources), bool)
-    if OWN.encode() in memoryview(resources.values.buffers()[2]).tobytes():
-        own[key_values(resources, frozenset({OWN}))[2]] = True
-    return own
+def _without_own(raw: RawSpans) -> RawSpans:
+    """Without what Nexus says of its own work: it is no traffic of anybody, and telling of its receipt would never end."""
+    texts = raw.texts.column("text")
+    # Texts of resources come first.
+    if OWN.encode() not in b"".join(texts.slice(0, int(items(raw.blocks).max(initial=0)) + 1).to_pylist()):
+        return raw
+    own = np.zeros(raw.blocks.num_rows, bool)
+    own[key_values(texts, raw.blocks, frozenset({OWN}))[2]] = True
+    return raw.take(np.flatnonzero(~own[column(raw.contents, "block")][column(raw.rows, "content")]))
 
 
-def _columns(data: Bytes, spans: npt.NDArray[Any], kept: npt.NDArray[Any], links: npt.NDArray[Any]) -> pa.RecordBatch:
-    """The columns of `RawSpans.spans`."""
-    links = links[: spans["links"][-1] if len(spans) else 0]
-    ids = pa.StructArray.from_arrays([texts(data, links["trace_id"], 16), texts(data, links["span_id"], 8)], ["trace_id", "span_id"])
-    status = pa.StructArray.from_arrays([texts(data, spans["message"], spans["message_size"]), pa.array(spans["code"])], ["message", "code"])
-    return pa.record_batch({
-        "trace_id": texts(data, spans["trace_id"], 16),
-        "span_id": texts(data, spans["span_id"], 8),
-        **{name: texts(data, spans[name], spans[f"{name}_size"]) for name in ("trace_state", "parent_id", "name")},
-        **{name: pa.array(spans[name]) for name in ("kind", "start", "end")},
-        "attributes": _pieces(data, spans["attributes"], kept),
-        "links": _lists(spans["links"], ids),
-        "status": status,
-        "flags": pa.array(spans["flags"]),
-        BLOCK: pa.array(spans["block"]),
-        COUNT: pa.array(spans["sent"]),
-    })
-
-
-def _lists(ends: npt.NDArray[np.uint32], items: pa.Array) -> pa.ListArray:
-    return pa.ListArray.from_arrays(pa.array(np.concatenate((np.zeros(1, np.int32), ends), dtype=np.int32, casting="unsafe")), items)
-
-
-def _pieces(data: Bytes, ends: npt.NDArray[np.uint32], pieces: npt.NDArray[Any]) -> pa.ListArray:
-    """Lists of serialized KeyValues; `ends` as in SPAN and BLOCK."""
-    pieces = pieces[: ends[-1] if len(ends) else 0]
-    return _lists(ends, texts(data, pieces["place"], pieces["size"]))
-
-
-def _rejections(blocks: npt.NDArray[Any], resources: pa.ListArray, tenants: Sequence[str]) -> tuple[Rejection, ...]:
+def _rejections(blocks: npt.NDArray[Any], block_of: npt.NDArray[np.uint32], raw: RawSpans, tenants: Sequence[str]) -> tuple[Rejection, ...]:
     found: list[Rejection] = []
     names: pl.DataFrame | None = None
     for reason in REASONS:
@@ -138,8 +106,8 @@ def _rejections(blocks: npt.NDArray[Any], resources: pa.ListArray, tenants: Sequ
         if not len(refused):
             continue
         if names is None:
-            names = resource_columns(resources).select("service_name", "service_namespace", "environment")
-        rows = names[refused].with_columns(request=pl.Series(blocks["request"][refused], dtype=pl.Int64))
+            names = resource_columns(raw.texts.column("text"), raw.blocks).select("service_name", "service_namespace", "environment")
+        rows = names[block_of[refused]].with_columns(request=pl.Series(blocks["request"][refused], dtype=pl.Int64))
         counted = rows.with_columns(count=pl.Series(blocks[reason][refused], dtype=pl.Int64)).group_by(rows.columns, maintain_order=True).sum()
         room = max(0, MAX_REJECTIONS - len(found))
         rest = counted[room:].group_by("request", maintain_order=True).agg(pl.col("count").sum())

@@ -1,197 +1,129 @@
-"""Accepted spans as they are logged: scrubbed and checked, but not yet turned into text.
+"""Accepted spans as they are logged: checked, scrubbed and coded, but not yet turned into text.
 
-The door does what it must before it may acknowledge; what only readers need (texts, values, names of concepts) is done when the log is read. Both
-forms hold the same spans.
+The door does what it must before it may acknowledge; what only readers need (texts, values, names of concepts) is done when the log is read (`reading.py`), once
+a distinct content.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from collector_receiver.scrub import KEPT, RESOURCE_KEPT, RESOURCE_NAMES
-from collector_receiver.values import buffers, text, values
-from collector_receiver.wire import handler
-from nexus.model.span import KEY_VALUE, LINK, SPAN_SCHEMA, empty_spans
+from collector_receiver.reading import column, in_parts, items
+from nexus.model.coded import Spans, no_spans
+from nexus.model.keys import binary
 
-# Longest unusable parent id that is kept as sent.
-MAX_PARENT_BYTES: Final = 32
-INT64_MAX: Final = np.uint64(2**63 - 1)
-# The columns of the projected Span (wire.py), with `attributes` cut to what is kept, and two more:
-# `block`, the row in `blocks` of the resource, and `attribute_count`, before the cut.
-BLOCK, COUNT = "block", "attribute_count"
-
-Ints = npt.NDArray[np.int64]
+Array = npt.NDArray[Any]
+_TEXT: Final = pa.uint32()
+_ID: Final = pa.uint64()
+ROWS: Final = pa.schema([("trace_hi", _ID), ("trace_lo", _ID), ("span", _ID), ("parent", _ID), ("start_ns", pa.int64()), ("end_ns", pa.int64()), ("content", pa.uint32())])
+LINKS: Final = pa.schema([("at", pa.uint32()), ("trace_hi", _ID), ("trace_lo", _ID), ("span", _ID)])
+CONTENTS: Final = pa.schema([
+    ("block", pa.uint32()), ("name", _TEXT), ("trace_state", _TEXT), ("message", _TEXT), ("odd_parent", _TEXT), ("kind", pa.uint8()), ("status", pa.uint8()),
+    ("flags", pa.uint32()), ("attribute_count", pa.uint32()), ("attributes", pa.list_(_TEXT)),
+])
+BLOCKS: Final = pa.schema([("tenant", pa.string()), ("attributes", pa.list_(_TEXT))])
+TEXTS: Final = pa.schema([("text", pa.binary())])
+SINGLE: Final = ("name", "trace_state", "message", "odd_parent")
 
 
 @dataclass(frozen=True, slots=True)
 class RawSpans:
-    """A batch of spans, and their resources.
+    """A batch of spans. Texts are told by their row in `texts`, which has each once, at worst a few times, and begins with the empty one.
 
-    `spans` as said above; `blocks` has a row for each ResourceSpans: `tenant` and the serialized `attributes` that are kept.
+    - `rows` (ROWS): the spans, in the order in which they came; ids as numbers (big endian). `parent` 0 = none, or one of a wrong length; `end_ns` 0 = not stated.
+    - `links` (LINKS): in the order of the spans; `at` is the row.
+    - `contents` (CONTENTS): what spans say beside that. `odd_parent`: the first bytes of a parent id of a wrong length. `attributes`: those that are kept, as
+      serialized KeyValues; `attribute_count` is how many were sent.
+    - `blocks` (BLOCKS): their resources.
+
     `allowed` are the attribute names that were kept beside `KEPT`.
     """
 
-    spans: pa.RecordBatch
+    rows: pa.RecordBatch
+    links: pa.RecordBatch
+    contents: pa.RecordBatch
     blocks: pa.RecordBatch
+    texts: pa.RecordBatch
     allowed: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
-        return int(self.spans.num_rows)
+        return int(self.rows.num_rows)
 
-    def __getitem__(self, rows: slice) -> RawSpans:
-        """Some of the spans, with all resources."""
-        start, stop, _ = rows.indices(len(self))
-        return self if (start, stop) == (0, len(self)) else RawSpans(self.spans.slice(start, stop - start), self.blocks, self.allowed)
+    def __getitem__(self, wanted: slice) -> RawSpans:
+        """Some of the spans, with what they say."""
+        start, stop, step = wanted.indices(len(self))
+        return self if (start, stop, step) == (0, len(self), 1) else self.take(np.arange(start, stop, step))
 
-    def take(self, rows: npt.NDArray[np.uint32]) -> RawSpans:
-        """The spans at `rows`, with their resources."""
-        spans = self.spans.take(pa.array(rows))
-        used, block = np.unique(np.asarray(spans.column(BLOCK)), return_inverse=True)
-        place = spans.schema.get_field_index(BLOCK)
-        return RawSpans(spans.set_column(place, BLOCK, pa.array(block.astype(np.uint32))), self.blocks.take(pa.array(used)), self.allowed)
+    def take(self, index: Array) -> RawSpans:
+        """The spans at `index` (distinct, ascending), with nothing that only others say."""
+        rows, contents = _used(self.rows.take(pa.array(index)), "content", self.contents)
+        contents, blocks = _used(contents, "block", self.blocks)
+        place = np.full(len(self), -1)
+        place[index] = np.arange(len(index))
+        at = place[column(self.links, "at")]
+        links = replaced(self.links.filter(pa.array(at >= 0)), at=at[at >= 0])
+        used = np.zeros(self.texts.num_rows, bool)
+        used[0] = True
+        for numbers in (*(column(contents, name) for name in SINGLE), items(contents), items(blocks)):
+            used[numbers] = True
+        places = np.cumsum(used) - 1
+        contents = replaced(contents, attributes=places[items(contents)], **{name: places[column(contents, name)] for name in SINGLE})
+        return RawSpans(rows, links, contents, replaced(blocks, attributes=places[items(blocks)]), self.texts.filter(pa.array(used)), self.allowed)
+
+    def trace_ids(self) -> pl.Series:
+        """16 bytes a span."""
+        return binary(pl.Series(column(self.rows, "trace_hi")), pl.Series(column(self.rows, "trace_lo")))
+
+    def coded(self) -> Spans:
+        """In parts, with texts and values read."""
+        return in_parts(self.rows, self.links, self.contents, self.blocks, self.texts, self.allowed) if len(self) else no_spans()
 
     def frame(self) -> pl.DataFrame:
         """As a frame of `SPAN_SCHEMA`."""
-        if not len(self):
-            return empty_spans()
-        columns, count = self.spans, len(self)
-        block = np.asarray(columns.column(BLOCK))
-        resources = resource_columns(self.blocks.column("attributes")).with_columns(tenant=pl.Series(pl.from_arrow(self.blocks.column("tenant"))))[block]
-        kinds, status = np.asarray(columns.column("kind")), columns.column("status")
-        codes = np.asarray(status.field("code").fill_null(0))
-        ends = np.asarray(columns.column("end"))
-        return pl.DataFrame(
-            {
-                "tenant": resources["tenant"],
-                "trace_id": pl.from_arrow(columns.column("trace_id")),
-                "span_id": pl.from_arrow(columns.column("span_id")),
-                "parent_id": parents(columns.column("parent_id")),
-                "kind": pl.Series(np.where((kinds >= 0) & (kinds <= 5), kinds, 0).astype(np.uint8)),
-                "name": text(columns.column("name")),
-                "start_ns": pl.Series(np.asarray(columns.column("start")).view(np.int64)),
-                "end_ns": pl.Series(np.where(ends <= INT64_MAX, ends, 0).astype(np.int64)),
-                "status": pl.Series(np.where((codes >= 0) & (codes <= 2), codes, 0).astype(np.uint8)),
-                # A status that was never sent is a null struct.
-                "status_message": text(status.field("message")).fill_null(""),
-                "trace_state": text(columns.column("trace_state")),
-                "flags": pl.from_arrow(columns.column("flags")),
-                **{name: resources[name] for name in RESOURCE_NAMES},
-                "attributes": _attributes(columns.column("attributes"), KEPT | self.allowed),
-                "attribute_count": pl.from_arrow(columns.column(COUNT)),
-                "links": links(columns.column("links")),
-                "source_probability": pl.Series([None], dtype=pl.Float64).new_from_index(0, count),
-            },
-            schema=SPAN_SCHEMA,
-        )
+        return self.coded().frame()
 
 
 def concat(parts: Sequence[RawSpans]) -> RawSpans:
     """Batches as one (at least one; together below 2 GiB, which is where offsets of Arrow's lists end)."""
     if len(parts) == 1:
         return parts[0]
-    spans, blocks = [], 0
-    for part in parts:
-        place = part.spans.schema.get_field_index(BLOCK)
-        moved = pa.array(np.asarray(part.spans.column(place)) + np.uint32(blocks))
-        spans.append(part.spans.set_column(place, BLOCK, moved))
-        blocks += part.blocks.num_rows
-    return RawSpans(pa.concat_batches(spans), pa.concat_batches([part.blocks for part in parts]), frozenset().union(*(part.allowed for part in parts)))
+
+    def moved(of_part: str, **columns: str) -> pa.RecordBatch:
+        """The parts' batches of a name, with the numbers in `columns` moved on by the rows of the batches that they are of."""
+        batches = [getattr(part, of_part) for part in parts]
+        whole = pa.concat_batches(batches)
+        new = {}
+        for changed, of in columns.items():
+            sizes = [len(items(batch)) if changed == "attributes" else batch.num_rows for batch in batches]
+            before = np.cumsum([0, *(getattr(part, of).num_rows for part in parts[:-1])])
+            new[changed] = (items(whole) if changed == "attributes" else column(whole, changed)) + np.repeat(before, sizes)
+        return replaced(whole, **new)
+
+    return RawSpans(
+        moved("rows", content="contents"), moved("links", at="rows"), moved("contents", block="blocks", attributes="texts", **dict.fromkeys(SINGLE, "texts")),
+        moved("blocks", attributes="texts"), moved("texts"), frozenset().union(*(part.allowed for part in parts)),
+    )
 
 
-def list_offsets(array: pa.ListArray) -> Ints:
-    """Offsets of a list array's items."""
-    return np.asarray(array.offsets, dtype=np.int64)
+def replaced(batch: pa.RecordBatch, **columns: Array) -> pa.RecordBatch:
+    """A batch with other numbers in some columns; those of `attributes` are the items of its lists."""
+    for name, numbers in columns.items():
+        values = pa.array(numbers.astype(np.uint32))
+        if name == "attributes":
+            offsets = batch.column(name).offsets
+            values = pa.ListArray.from_arrays(pa.array(np.asarray(offsets) - np.int32(offsets[0].as_py())), values)
+        batch = batch.set_column(batch.schema.get_field_index(name), name, values)
+    return batch
 
 
-def usable_ids(array: pa.BinaryArray, size: int) -> npt.NDArray[np.bool_]:
-    """Of the right length and not all zero."""
-    data, offsets = buffers(array)
-    good: npt.NDArray[np.bool_] = np.diff(offsets) == size
-    if good.all() and len(good):
-        # The usual case: the bytes lie side by side.
-        words = np.frombuffer(data, dtype="<u8", count=len(good) * size // 8, offset=int(offsets[0]))
-        return np.asarray(words.reshape(len(good), size // 8).any(axis=1)) if size > 8 else words != 0
-    starts = offsets[:-1][good]
-    if len(starts):
-        view: npt.NDArray[np.uint64] = np.ndarray(shape=(len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
-        nonzero = np.zeros(len(starts), dtype=bool)
-        for word in range(0, size, 8):
-            nonzero |= view[starts + word] != 0
-        good[good] = nonzero
-    return good
-
-
-def parents(array: pa.BinaryArray) -> pl.Series:
-    """Parents as sent; all zeros is no parent."""
-    series = pl.Series(pl.from_arrow(array))
-    data, offsets = buffers(array)
-    lengths = np.diff(offsets)
-    odd = (lengths != 0) & ~usable_ids(array, 8)
-    if odd.any():
-        rows = np.flatnonzero(odd)
-        kept = [data[offsets[row] : offsets[row] + min(lengths[row], MAX_PARENT_BYTES)].tobytes() for row in rows.tolist()]
-        series = series.scatter(rows, pl.Series([value if value.strip(b"\0") else b"" for value in kept], dtype=pl.Binary))
-    return series
-
-
-def key_values(array: pa.ListArray, names: frozenset[str]) -> tuple[pl.Series, pl.Series, Ints]:
-    """Key, value and row of those serialized KeyValues in lists that have one of the names and a value."""
-    decoded = handler("KeyValue").array_to_record_batch(array.values)
-    rows = np.repeat(np.arange(len(array)), np.diff(list_offsets(array)))
-    contents = values(decoded.column("value"))
-    # A column of many values and few names: each name is looked at once.
-    coded = decoded.column("key").dictionary_encode()
-    known = [key.decode() if key.decode("utf-8", "replace") in names else None for key in coded.dictionary.to_pylist()]
-    keys = pl.Series(known, dtype=pl.String).gather(np.asarray(coded.indices))
-    if None in known or contents.null_count():
-        exact = keys.is_not_null() & contents.is_not_null()
-        keys, contents, rows = keys.filter(exact), contents.filter(exact), rows[exact.to_numpy()]
-    return keys, contents, rows
-
-
-def _lists(rows: Ints, count: int) -> pa.Array:
-    """Offsets of lists for `count` rows out of the row of each item (in order)."""
-    return pa.array(np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=count)))), pa.int64())
-
-
-def _attributes(array: pa.ListArray, names: frozenset[str]) -> pl.Series:
-    keys, contents, rows = key_values(array, names)
-    pairs = pl.DataFrame({"key": keys, "value": contents}).to_struct("attributes").to_arrow()
-    lists = pa.LargeListArray.from_arrays(_lists(rows, len(array)), pairs)
-    return pl.Series("attributes", pl.from_arrow(lists), dtype=pl.List(KEY_VALUE))
-
-
-def links(array: pa.ListArray) -> pl.Series:
-    """Links whose ids are usable; the others are dropped, their span is kept."""
-    if not len(array.values):
-        return pl.Series([[]], dtype=pl.List(LINK)).new_from_index(0, len(array))
-    items = array.values
-    good = usable_ids(items.field("trace_id"), 16) & usable_ids(items.field("span_id"), 8)
-    rows = np.repeat(np.arange(len(array)), np.diff(list_offsets(array)))[good]
-    lists = pa.LargeListArray.from_arrays(_lists(rows, len(array)), items.filter(pa.array(good)))
-    return pl.Series("links", pl.from_arrow(lists), dtype=pl.List(LINK))
-
-
-def resource_columns(attributes: pa.ListArray) -> pl.DataFrame:
-    """One row of the frame's resource columns for each list of a resource's attributes. Of a name sent twice the last counts."""
-    keys, contents, rows = key_values(attributes, RESOURCE_KEPT)
-    found = pl.DataFrame({"row": rows, "key": keys, "value": contents})
-    out: dict[str, pl.Series] = {}
-    for column, names in RESOURCE_NAMES.items():
-        best: pl.Series = pl.Series([None], dtype=pl.String).new_from_index(0, len(attributes))
-        # From the oldest name to the newest, so that the newest stays. An empty text does not hide what an older name says.
-        for name in reversed(names):
-            stated = found.filter(pl.col("key") == name).unique("row", keep="last", maintain_order=True)
-            if best.null_count() < len(best):
-                taken = best.gather(stated["row"])
-                stated = stated.filter((pl.col("value").str.strip_chars() != "") | taken.is_null())
-            best = best.scatter(stated["row"], stated["value"])
-        out[column] = best
-    return pl.DataFrame(out)
+def _used(batch: pa.RecordBatch, name: str, others: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """A batch whose column `name` has rows of `others`, and those of the others that it has."""
+    used, place = np.unique(column(batch, name), return_inverse=True)
+    return replaced(batch, **{name: place}), others.take(pa.array(used))

@@ -1,6 +1,6 @@
 """Where in the bytes of export requests the parts of every usable span are: one walk over protobuf, compiled.
 
-What comes out are places and sizes; the caller cuts the texts out of the same bytes (`cutting.py`). Spans that can never be used are counted by reason and leave
+What comes out are places and sizes; `coding.py` takes the texts out of the same bytes. Spans that can never be used are counted by reason and leave
 nothing else, attributes that are not kept leave their number: memory is bounded by the bytes that came in, whatever they say.
 
 Protobuf's rules hold: of a field sent twice the last counts, messages merge, unknown fields are skipped and so are known ones of another type. A request that
@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from collector_receiver.scan_layout import Bytes, Names
+from collector_receiver.scan_layout import PAD, Bytes, Names, Words, words
 from nexus.model.compiled import compiled, inlined
 
 # Places are unsigned throughout: mixed with signed numbers they would become floats. A field ends after its beginning, so place 0 stands for "damaged".
@@ -34,35 +34,36 @@ def table(names: Iterable[str]) -> Names:
     """Names to look for."""
     encoded = sorted({name.encode() for name in names} - {b""})
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
-    text = np.frombuffer(b"".join(encoded) or b"\0", np.uint8)
+    text = np.frombuffer(b"".join((*encoded, bytes(PAD))), np.uint8)
     first, following = np.full(_SLOTS, -1, np.int16), np.full(len(encoded) + 1, -1, np.int16)
     for number in range(len(encoded)):
         slot = int(_hash(text, ends[number], ends[number + 1]))
         following[number], first[slot] = first[slot], number
-    return Names(first, following, ends, text)
+    return Names(first, following, ends, words(text), min(map(len, encoded), default=1024))
 
 
-@compiled
+@inlined
 def _hash(data: Bytes, start: Place, end: Place) -> Place:
     size = end - start
     return (size * _U(37) + _U(data[end - _1]) * _U(5) + _U(data[start + (size >> _1)]) * _U(101)) & _U(_SLOTS - 1)
 
 
-@compiled
-def _named(data: Bytes, start: Place, end: Place, names: Names) -> bool:
+@inlined
+def _named(data: Bytes, source: Words, start: Place, end: Place, names: Names) -> bool:
     """Whether `data[start:end]` is one of the names."""
     if start == end:
         return False
     number = names.first[_hash(data, start, end)]
     while number >= 0:
         at, after = names.ends[_U(number)], names.ends[_U(number) + _1]
-        place = start
         if after - at == end - start:
-            while at < after and data[place] == names.text[at]:
-                place += _1
-                at += _1
-        if at == after:
-            return True
+            place = start
+            while at + _8 <= after and source[place] == names.words[at]:
+                place += _8
+                at += _8
+            # The bytes that are left, fewer than eight where all before are equal.
+            if at + _8 > after and (source[place] ^ names.words[at]) & ((_1 << (_8 * (after - at))) - _1) == _0:
+                return True
         number = names.following[_U(number)]
     return False
 
@@ -127,24 +128,10 @@ def _field(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, Place]:
     return _unusual_field(data, at, end)
 
 
-@compiled
-def _number(data: Bytes, at: Place, size: int) -> Place:
-    """A number of fixed size, little endian."""
-    value = _0
-    for n in range(_U(size)):
-        value |= _U(data[at + n]) << (_8 * n)
-    return value
-
-
-@compiled
-def _is_id(data: Bytes, at: Place, size: Place, wanted: int) -> bool:
-    """Of the right length and not all zero."""
-    if size != _U(wanted):
-        return False
-    found = False
-    for n in range(size):
-        found |= data[at + n] != 0
-    return found
+@inlined
+def _usable(source: Words, at: Place, size: Place, wanted: Place) -> bool:
+    """Whether an id is of the right length, and not all zero."""
+    return size == wanted and bool(source[at] | source[at + wanted - _8])
 
 
 @compiled
@@ -162,22 +149,22 @@ def _value(data: Bytes, at: Place, end: Place) -> int:
     return good
 
 
-@compiled
-def _key_value(data: Bytes, at: Place, end: Place, names: Names) -> int:
+@inlined
+def _key_value(data: Bytes, source: Words, at: Place, end: Place, names: Names) -> int:
     """A KeyValue: 1 = to be kept, 0 = not, -1 = damaged. What has not one of the names is not looked into; what is kept can be decoded by any reader."""
     if end - at > _U(4) and data[at] == 0x0A and data[at + _1] < 128:
         # The usual form: the name, then a value that fills the message, lengths in one byte each.
         key = at + _2
         value = key + _U(data[at + _1])
         if value + _1 < end and data[value] == 0x12 and data[value + _1] < 128 and value + _2 + _U(data[value + _1]) == end:
-            return _value(data, value + _2, end) if _named(data, key, value, names) else 0
+            return _value(data, value + _2, end) if _named(data, source, key, value, names) else 0
     named, good = False, 1
     while at < end:
         tag, content, at = _field(data, at, end)
         if at == _0:
             return -1
         if tag == _U(0x0A):
-            named = _named(data, content, at, names)
+            named = _named(data, source, content, at, names)
         elif tag == _U(0x12):
             inner = _value(data, content, at)
             if inner < 0:
@@ -189,14 +176,14 @@ def _key_value(data: Bytes, at: Place, end: Place, names: Names) -> int:
 
 
 @compiled
-def _resource(data: Bytes, at: Place, end: Place, names: Names, kept: Any, count: Place) -> tuple[Place, bool]:
+def _resource(data: Bytes, source: Words, at: Place, end: Place, names: Names, kept: Any, count: Place) -> tuple[Place, bool]:
     """Note the attributes of a Resource behind `count` others: (how many there are then, whether it is whole)."""
     while at < end:
         tag, content, at = _field(data, at, end)
         if at == _0:
             return count, False
         if tag == _U(0x0A):
-            found = _key_value(data, content, at, names)
+            found = _key_value(data, source, content, at, names)
             if found < 0:
                 return count, False
             if found:
@@ -206,7 +193,7 @@ def _resource(data: Bytes, at: Place, end: Place, names: Names, kept: Any, count
 
 
 @compiled
-def _link(data: Bytes, at: Place, end: Place, links: Any, count: Place) -> tuple[Place, bool]:
+def _link(data: Bytes, source: Words, at: Place, end: Place, links: Any, count: Place) -> tuple[Place, bool]:
     """Note a Link behind `count` others, where its ids can be used: (how many there are then, whether it is whole)."""
     trace_id, trace_size, span_id, span_size = _0, _0, _0, _0
     while at < end:
@@ -217,7 +204,7 @@ def _link(data: Bytes, at: Place, end: Place, links: Any, count: Place) -> tuple
             trace_id, trace_size = content, at - content
         elif tag == _U(0x12):
             span_id, span_size = content, at - content
-    if _is_id(data, trace_id, trace_size, 16) and _is_id(data, span_id, span_size, 8):
+    if _usable(source, trace_id, trace_size, _U(16)) and _usable(source, span_id, span_size, _8):
         links[count].trace_id, links[count].span_id = trace_id, span_id
         count += _1
     return count, True
@@ -247,8 +234,8 @@ def _begin(span: Any, block: Place, attributes: Place, links: Place) -> None:
     span.block, span.attributes, span.links = block, attributes, links
 
 
-@compiled
-def _span(data: Bytes, at: Place, end: Place, names: Names, span: Any, kept: Any, links: Any) -> int:
+@inlined
+def _span(data: Bytes, source: Words, at: Place, end: Place, names: Names, span: Any, kept: Any, links: Any) -> int:
     """Fill in a span that was begun: 0 = usable; 1, 2, 3 = trace id, span id or start is not; -1 = damaged."""
     attributes, link_count, sent = _U(span.attributes), _U(span.links), _0
     trace_id, trace_size, span_id, span_size = _0, _0, _0, _0
@@ -259,7 +246,7 @@ def _span(data: Bytes, at: Place, end: Place, names: Names, span: Any, kept: Any
             return -1
         if tag == _U(0x4A):
             sent += _1
-            found = _key_value(data, content, at, names)
+            found = _key_value(data, source, content, at, names)
             if found < 0:
                 return -1
             if found:
@@ -278,20 +265,20 @@ def _span(data: Bytes, at: Place, end: Place, names: Names, span: Any, kept: Any
         elif tag == _U(0x30):
             span.kind = np.int32(content)
         elif tag == _U(0x39):
-            span.start = _number(data, content, 8)
+            span.start = source[content]
         elif tag == _U(0x41):
-            span.end = _number(data, content, 8)
+            span.end = source[content]
         elif tag == _U(0x6A):
-            link_count, good = _link(data, content, at, links, link_count)
+            link_count, good = _link(data, source, content, at, links, link_count)
         elif tag == _U(0x7A):
             good = _status(data, content, at, span)
         elif tag == _U(0x85):
-            span.flags = np.uint32(_number(data, content, 4))
+            span.flags = np.uint32(source[content] & _U(0xFFFFFFFF))
         if not good:
             return -1
-    if not _is_id(data, trace_id, trace_size, 16):
+    if not _usable(source, trace_id, trace_size, _U(16)):
         return 1
-    if not _is_id(data, span_id, span_size, 8):
+    if not _usable(source, span_id, span_size, _8):
         return 2
     if span.start == 0 or span.start > MAX_START:
         return 3
@@ -301,31 +288,21 @@ def _span(data: Bytes, at: Place, end: Place, names: Names, span: Any, kept: Any
 
 
 @compiled
-def measure(data: Bytes, ends: npt.NDArray[np.uint64], sizes: npt.NDArray[np.int64]) -> None:
-    """Count what `scan` needs room for, into `sizes`: ResourceSpans, and Spans that are long enough to be usable. Request n is `data[ends[n]:ends[n + 1]]`."""
-    sizes[0] = sizes[1] = 0
+def count_blocks(data: Bytes, ends: npt.NDArray[np.uint64]) -> int:
+    """How many ResourceSpans there are, at most. Request n is `data[ends[n]:ends[n + 1]]`."""
+    count = 0
     for n in range(_U(len(ends) - 1)):
         at, end = ends[n], ends[n + _1]
         while at < end:
-            tag, block, at = _field(data, at, end)
+            tag, _, at = _field(data, at, end)
             if at == _0:
                 break
-            if tag != _U(0x0A):
-                continue
-            sizes[0] += 1
-            while block < at:
-                tag, scope, block = _field(data, block, at)
-                if block == _0:
-                    break
-                while tag == _U(0x12) and scope < block:
-                    inner, span, scope = _field(data, scope, block)
-                    if scope == _0:
-                        break
-                    sizes[1] += inner == _U(0x12) and scope - span >= _U(MIN_SPAN_BYTES - 2)
+            count += tag == _U(0x0A)
+    return count
 
 
-@compiled
-def _scope(data: Bytes, at: Place, end: Place, names: Names, block: Any, number: Place, spans: Any, count: Place, kept: Any, links: Any) -> tuple[Place, bool]:
+@inlined
+def _scope(data: Bytes, source: Words, at: Place, end: Place, names: Names, block: Any, number: Place, spans: Any, count: Place, kept: Any, links: Any) -> tuple[Place, bool]:
     """Note the spans of a ScopeSpans behind `count` others: (how many there are then, whether it is whole)."""
     while at < end:
         tag, content, at = _field(data, at, end)
@@ -339,7 +316,7 @@ def _scope(data: Bytes, at: Place, end: Place, names: Names, block: Any, number:
             _begin(span, number, before.attributes, before.links)
         else:
             _begin(span, number, _0, _0)
-        fault = _span(data, content, at, names, span, kept, links)
+        fault = _span(data, source, content, at, names, span, kept, links)
         if fault < 0:
             return count, False
         if fault == 0:
@@ -355,12 +332,14 @@ def _scope(data: Bytes, at: Place, end: Place, names: Names, block: Any, number:
 
 @compiled
 def scan(
-    data: Bytes, ends: npt.NDArray[np.uint64], span_names: Names, resource_names: Names, spans: Any, blocks: Any, kept: Any, resource_kept: Any, links: Any,
-    sizes: npt.NDArray[np.int64], damaged: npt.NDArray[np.bool_],
+    data: Bytes, source: Words, ends: npt.NDArray[np.uint64], span_names: Names, resource_names: Names, spans: Any, blocks: Any, kept: Any, resource_kept: Any, links: Any,
+    accepted: npt.NDArray[np.int64], counts: npt.NDArray[np.int64],
 ) -> None:
-    """Fill `spans`, `blocks`, pieces of `kept` attributes of both and `links`; `sizes` gets the numbers of blocks and spans, `damaged` which requests are none.
+    """Fill `spans`, `blocks`, pieces of `kept` attributes of both and `links`.
 
-    Room: what `measure` counted, one more span, and as many pieces and links as fit into the data.
+    `accepted` gets the spans of each request, -1 of one that is damaged; `counts` how many blocks, spans and refused spans there are.
+
+    `source` are the words of `data`, which has `PAD` bytes behind it. Room: what `count_blocks` says, and as many of the others as fit into the data, and a span more.
     """
     block_count, span_count = _0, _0
     for n in range(_U(len(ends) - 1)):
@@ -380,12 +359,14 @@ def scan(
                     if content == _0:
                         good = False
                     elif tag == _U(0x0A):
-                        r, good = _resource(data, inner, content, resource_names, resource_kept, r)
+                        r, good = _resource(data, source, inner, content, resource_names, resource_kept, r)
                     elif tag == _U(0x12):
-                        s, good = _scope(data, inner, content, span_names, block, b, spans, s, kept, links)
+                        s, good = _scope(data, source, inner, content, span_names, block, b, spans, s, kept, links)
                 block.attributes = r
                 b += _1
-        damaged[n] = not good
+        accepted[n] = s - span_count if good else -1
         if good:
             block_count, span_count = b, s
-    sizes[0], sizes[1] = block_count, span_count
+    counts[0], counts[1], counts[2] = block_count, span_count, 0
+    for n in range(block_count):
+        counts[2] += blocks[n].trace_id + blocks[n].span_id + blocks[n].start_time

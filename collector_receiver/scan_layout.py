@@ -11,6 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
+# Bytes behind the data: eight are read at any place, and those that are too many are not looked at.
+PAD: Final = 8
 
 # A usable span: texts by place and size in the data; `sent` counts its attributes, `attributes` and `links` what was kept of this span and all before it.
 SPAN: Final = np.dtype([
@@ -25,13 +28,20 @@ LINK: Final = np.dtype([("trace_id", "u4"), ("span_id", "u4")])
 
 
 class Names(NamedTuple):
-    """Names for a look-up in bytes. Name n is `text[ends[n]:ends[n + 1]]`; `first` of its hash and then `following` chain the numbers, -1 ends."""
+    """Names for a look-up in bytes. Name n is from byte `ends[n]` to `ends[n + 1]` of their text; `first` of its hash and then `following` chain the numbers, -1 ends."""
 
     first: npt.NDArray[np.int16]
     following: npt.NDArray[np.int16]
     ends: npt.NDArray[np.uint64]
-    text: Bytes
+    words: Words
+    shortest: int
 
     def most_in(self, size: int) -> int:
         """The largest number of attributes with one of the names that fit into `size` bytes, with tags and lengths."""
-        return size // (4 + int(np.diff(self.ends).min(initial=1024)))
+        return size // (4 + self.shortest)
+
+
+def words(data: Bytes) -> Words:
+    """The eight bytes that begin at each place but the last seven."""
+    view: Words = np.ndarray(shape=(len(data) - 7,), dtype="<u8", buffer=data.data, strides=(1,))
+    return view

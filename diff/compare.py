@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 from diff import promises, rank, sentences
 from diff.components import Component, components
 from diff.evidence import Evidence
-from diff.fingerprint import fingerprint, kind_of
+from diff.fingerprint import fingerprint
 from diff.gather import Indexes, explained, subject_of
 from diff.index import EdgeIndex, Pair, by_via, pairs_of
 from diff.names import End, same_topic
 from diff.policy import Policy
 from diff.presence import amount
 from diff.subject import Kind, Subject, Verdict, node_of
+from diff.traits import ASYNCHRONOUS, PROMISES, SEVERAL
 from diff.visibility import label, views
 from diff.world import World
 from nexus.model.claim import Via
@@ -103,32 +104,40 @@ def _ordered(labels: frozenset[str]) -> tuple[str, ...]:
 def _judge(component: Component, seen: frozenset[str], hidden: frozenset[str], indexes: Indexes, reach: rank.Reach) -> Iterator[Row]:
     """Findings of one group for readers who see the labels `seen` and not those in `hidden`."""
     view = (seen, hidden)
-    shown = [] if not seen else [pair for whole in component.pairs if (pair := whole if not hidden else replace_claims(whole, seen)).claims]
-    documented = frozenset(pair.key for pair in shown)
-    here = _consumers_in(indexes, shown)
-    spoken: set[str] = set()
-    for pair in shown:
-        for via, environment, claims in by_via(pair.claims, pair.relation):
-            subject = subject_of(pair, via, environment, claims, pair, documented, here)
-            settled, extra = judge_documented(subject, indexes.world)
-            spoken.update(e.rid for e in subject.edges)
-            for kind, verdict in (*([settled] if settled else []), *extra):
-                spoken.update(e.rid for e in _spoken_for(kind, subject, indexes))
-                yield _row(subject, kind, verdict, indexes.world, reach, view, primary=settled is not None and verdict is settled[1])
-    left = [e for e in component.edges if e.rid not in spoken and not _ignored(e, indexes)]
-    implied = {e.rid for e in left if e.relation is Relation.DELIVERS_OBSERVED and _implied(e, indexes)}
-    alike: dict[tuple[str, str, str, str], list[ObservedEdge]] = {}
-    for edge in left:
-        if edge.rid not in implied:
-            names = indexes.world.names
-            alike.setdefault((edge.relation, names.observed(edge.source)[0], names.observed(edge.target)[0], edge.source.environment), []).append(edge)
-    for key in sorted(alike):
-        subject = _undocumented(alike[key], indexes)
+    left = component.edges
+    if seen:
+        shown = [pair for whole in component.pairs if (pair := whole if not hidden else replace_claims(whole, seen)).claims]
+        documented = frozenset([pair.key for pair in shown])
+        here = _consumers_in(indexes, shown)
+        spoken: set[str] = set()
+        for pair in shown:
+            for via, environment, claims in by_via(pair.claims, pair.relation):
+                subject = subject_of(pair, via, environment, claims, documented, here)
+                settled, extra = judge_documented(subject, indexes.world)
+                spoken.update([e.rid for e in subject.edges])
+                for kind, verdict in (*([settled] if settled else []), *extra):
+                    spoken.update([e.rid for e in _spoken_for(kind, subject, indexes)])
+                    yield _row(subject, kind, verdict, indexes.world, reach, view, primary=settled is not None and verdict is settled[1])
+        left = tuple([e for e in left if e.rid not in spoken])
+    for edges in _alike([e for e in left if not _ignored(e, indexes)], indexes):
+        subject = _undocumented(edges, indexes)
         for kind in _of_side("observed"):
             found = kind.decide(subject, indexes.world)
             if found is not None:
                 yield _row(subject, kind, found, indexes.world, reach, view, primary=True)
                 break
+
+
+def _alike(edges: Sequence[ObservedEdge], indexes: Indexes) -> list[Sequence[ObservedEdge]]:
+    """Undocumented edges by the relation of the same identities (a service under two host names), without deliveries that others imply."""
+    told = [e for e in edges if e.relation is not Relation.DELIVERS_OBSERVED or not _implied(e, indexes)]
+    if len(told) <= 1:
+        return [told] if told else []
+    names = indexes.world.names
+    alike: dict[tuple[str, str, str, str], list[ObservedEdge]] = {}
+    for edge in told:
+        alike.setdefault((edge.relation, names.observed(edge.source)[0], names.observed(edge.target)[0], edge.source.environment), []).append(edge)
+    return [alike[key] for key in sorted(alike)]
 
 
 def _consumers_in(indexes: Indexes, shown: Sequence[Pair]) -> Indexes:
@@ -149,19 +158,25 @@ def replace_claims(pair: Pair, seen: frozenset[str]) -> Pair:
     return pair if len(kept) == len(pair.claims) else replace(pair, claims=kept)
 
 
+@cache
+def _asked(side: str, given: int) -> tuple[Kind, ...]:
+    """Kinds of a side that have something to say where those traits are given, in order."""
+    return tuple(kind for kind in _of_side(side) if kind.needs & given == kind.needs)
+
+
 def judge_documented(subject: Subject, world: World) -> tuple[tuple[Kind, Verdict] | None, list[tuple[Kind, Verdict]]]:
     """What settles a documented relation, and the findings beside it."""
     settled = None
-    for kind in _of_side("designed"):
+    for kind in _asked("designed", subject.traits):
         verdict = kind.decide(subject, world)
         # A reversed arrow that is not decided is told by its two sides, each undecided.
         if verdict is not None and not (verdict.undecided and kind.status == "direction"):
             settled = (kind, verdict)
             break
-    if len(subject.pair_claims) == 1 and not subject.promises and not subject.exclusive:
+    if not subject.traits & SEVERAL:
         # One plain statement promises nothing and contradicts nobody.
         return settled, []
-    return settled, [(kind, verdict) for kind in _of_side("promise") if (verdict := kind.decide(subject, world)) is not None]
+    return settled, [(kind, verdict) for kind in _asked("promise", subject.traits) if (verdict := kind.decide(subject, world)) is not None]
 
 
 def _spoken_for(kind: Kind, subject: Subject, indexes: Indexes) -> tuple[ObservedEdge, ...]:
@@ -170,7 +185,7 @@ def _spoken_for(kind: Kind, subject: Subject, indexes: Indexes) -> tuple[Observe
         return subject.opposite
     if kind.status in ("sync_vs_async", "channel"):
         return subject.other_mode + subject.deliveries + explained((*subject.other_mode, *subject.deliveries), subject.source, subject.target, indexes.window)
-    if kind.status == "confirmed" and subject.asynchronous:
+    if kind.status == "confirmed" and subject.traits & ASYNCHRONOUS:
         return subject.deliveries + explained(subject.deliveries or subject.edges, subject.source, subject.target, indexes.window)
     return ()
 
@@ -192,47 +207,39 @@ def _implied(edge: ObservedEdge, indexes: Indexes) -> bool:
 
 def _ends(edge: ObservedEdge, indexes: Indexes) -> tuple[End, End]:
     names = indexes.world.names
-    source, target = names.observed(edge.source), names.observed(edge.target)
-    return End(edge.source.name, edge.source.kind.value, source, mapped=True), End(edge.target.name, edge.target.kind.value, target, mapped=True)
+    return names.end(edge.source), names.end(edge.target)
 
 
 def _undocumented(edges: Sequence[ObservedEdge], indexes: Indexes) -> Subject:
     """Edges between the same identities (a service under two host names) are one subject."""
-    edge = max(edges, key=lambda e: (amount(e), e.rid))
+    edge = max(edges, key=lambda e: (amount(e), e.rid)) if len(edges) > 1 else edges[0]
     source, target = _ends(edge, indexes)
     return Subject(_DOCUMENTED_AS[edge.relation], source, target, Via(), edge.source.environment, edges=tuple(edges))
 
 
 def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: rank.Reach, view: tuple[frozenset[str], frozenset[str]], *, primary: bool) -> Row:
     environment = subject.environment or world.evidence.environment
-    source, target = node_of(subject.source, environment), node_of(subject.target, environment)
-    if not subject.claims:
-        strongest = max(subject.edges, key=lambda e: (amount(e), e.rid))
+    if subject.claims:
+        source, target = node_of(subject.source, environment), node_of(subject.target, environment)
+    else:
+        strongest = max(subject.edges, key=lambda e: (amount(e), e.rid)) if len(subject.edges) > 1 else subject.edges[0]
         source, target = strongest.source, strongest.target
-    edge = verdict.edge
     details: dict[str, Any] = dict(verdict.details)
-    if subject.claims and kind.status == "confirmed":
-        checked = [p.as_dict() for p in promises.check(subject, world)]
-        details |= {"promises": checked} if checked else {}
-    series = world.series(subject.past or subject.edges)
-    if series:
+    if subject.traits & PROMISES and kind.status == "confirmed" and (checked := [p.as_dict() for p in promises.check(subject, world)]):
+        details["promises"] = checked
+    if series := world.series(subject.past or subject.edges):
         details["series"] = {"from": world.evidence.history_from.isoformat(), "days": series}
     if subject.source.members or subject.target.members:
         details["members"] = [*subject.source.members, *subject.target.members]
+    identity = fingerprint(kind.identity, subject.relation, subject.source.key, subject.target.key, subject.via, environment)
     finding = Finding(
-        fingerprint=fingerprint(kind_of(kind.flag, kind.status), subject.relation, subject.source.key, subject.target.key, subject.via, environment),
-        flag=kind.flag, status=kind.status, reason=verdict.reason, relation=subject.relation, source=source, target=target, via=subject.via,
-        environment=environment, severity=verdict.severity if verdict.severity is not None else kind.severity,
-        rank=rank.score(kind, verdict, subject, reach, world), summary=sentences.summary(kind, verdict, source, target, subject.relation),
-        exposure=verdict.exposure, what_would_change_this=verdict.change,
-        designed=_designed(subject, source, target), observed=edge, undecided=verdict.undecided, details=details,
+        identity, kind.flag, kind.status, verdict.reason, subject.relation, source, target, subject.via, environment, kind.severity if verdict.severity is None else verdict.severity,
+        rank.score(kind, verdict, subject, reach, world), sentences.summary(kind, verdict, source, target, subject.relation), exposure=verdict.exposure,
+        what_would_change_this=verdict.change, designed=_designed(identity, subject, source, target), observed=verdict.edge, undecided=verdict.undecided, details=details,
     )
-    calls = sum(amount(e) for e in subject.edges) if primary and kind.flag is not Flag.DOC_ONLY else 0
+    calls = sum([amount(e) for e in subject.edges]) if primary and kind.flag is not Flag.DOC_ONLY else 0
     return Row(finding, view[0], view[1], primary, calls)
 
 
-def _designed(subject: Subject, source: Node, target: Node) -> DesignedEdge | None:
-    if not subject.claims:
-        return None
-    rid = fingerprint("designed", subject.relation, subject.source.key, subject.target.key, subject.via, subject.environment)
-    return DesignedEdge(rid, Relation(subject.relation), source, target, subject.via, subject.claims)
+def _designed(identity: str, subject: Subject, source: Node, target: Node) -> DesignedEdge | None:
+    return DesignedEdge(identity, Relation(subject.relation), source, target, subject.via, subject.claims) if subject.claims else None

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from diff.families import is_messaging
 from diff.gather import CALLS, DELIVERS, Indexes, explained, subject_of
 from diff.index import Pair, by_via
-from diff.subject import traits
 from nexus.model.edge import ObservedEdge
 from nexus.model.service import NodeKind
 
@@ -72,7 +71,7 @@ def touched(pair: Pair, indexes: Indexes) -> set[str]:
         if not window.between(DELIVERS, pair.source, pair.target):
             return found
     for via, environment, claims in by_via(pair.claims, pair.relation):
-        subject = subject_of(pair, via, environment, claims, pair, frozenset(), indexes)
+        subject = subject_of(pair, via, environment, claims, frozenset(), indexes)
         for edges in (subject.edges, subject.opposite, subject.other_mode, subject.beside, subject.deliveries, *subject.through):
             found.update(e.rid for e in edges)
         if subject.deliveries:
@@ -82,6 +81,6 @@ def touched(pair: Pair, indexes: Indexes) -> set[str]:
 
 def _plain(pair: Pair) -> bool:
     """A waiting call between two services or data stores, without a rule about others: nothing but the two directions bears on it."""
-    _, asynchronous, exclusive, _ = traits(pair.relation, pair.claims)
-    channels = any(c.via.channel or is_messaging(c.via.protocol) or c.attributes for c in pair.claims)
-    return pair.relation == "CALLS" and pair.target.kind != NodeKind.TOPIC and not (asynchronous or exclusive or channels)
+    if pair.relation != "CALLS" or pair.target.kind == NodeKind.TOPIC:
+        return False
+    return not any(c.exclusivity or c.via.channel or c.attributes or (c.via.protocol and is_messaging(c.via.protocol)) for c in pair.claims)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from diff import cadence, rhythm, silence, stats
 from diff.families import CALLS, MESSAGING, UNKNOWN, family
 from diff.subject import Subject
+from diff.traits import ASYNCHRONOUS
 from nexus.model.claim import Modality
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Exposure
@@ -224,7 +225,7 @@ def detection(subject: Subject, world: World, service: ServiceHistory) -> float 
 def _families(subject: Subject, service: ServiceHistory) -> Iterable[str]:
     """Families in which the documented relation would show: the stated ones, else all of its sort."""
     stated = {family(c.via.protocol) for c in subject.claims} - {UNKNOWN}
-    if subject.relation == "PUBLISHES" or subject.asynchronous:
+    if subject.relation == "PUBLISHES" or subject.traits & ASYNCHRONOUS:
         sort = [f for f in service.exits if f in MESSAGING]
     elif subject.target.kind == NodeKind.DATABASE:
         sort = [f for f in service.exits if f not in MESSAGING and f not in CALLS and f != UNKNOWN]

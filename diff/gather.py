@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diff import traits
 from diff.index import OBSERVED_OF, EdgeIndex, Pair
 from diff.names import End, same_topic
-from diff.subject import Subject, traits
+from diff.subject import Subject
+from diff.traits import ASYNCHRONOUS, BESIDE, CONTACT, DELIVERED, EXCLUSIVE, OPPOSITE, OTHER_MODE, PAST, PROMISES, SEEN, SEVERAL
 from diff.world import World
 from nexus.model.claim import Claim, Via
 from nexus.model.edge import ObservedEdge, Relation
@@ -36,8 +38,8 @@ def like(relation: str, source: End, target: End, environment: str, index: EdgeI
     """Like for like. A documented call of a topic is whatever the service does with it."""
     if relation == "CALLS" and target.kind == NodeKind.TOPIC:
         return index.between(PUBLISHES, source, target, environment) + index.between(SUBSCRIBES, source, target, environment)
-    found = index.between(OBSERVED_OF[relation].value, source, target, environment)
-    return tuple(e for e in found if not e.is_self) if found else ()
+    found = index.between(OBSERVED_OF[relation], source, target, environment)
+    return tuple([e for e in found if not e.is_self]) if found else ()
 
 
 def through_topic(source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
@@ -46,9 +48,9 @@ def through_topic(source: End, target: End, environment: str, index: EdgeIndex) 
     return tuple(e for e in index.out_of(PUBLISHES, source) if (e.target.kind, e.target.name) in consumed and (not environment or e.source.environment == environment))
 
 
-def subject_of(pair: Pair, via: Via, environment: str, claims: Sequence[Claim], everything: Pair, documented: frozenset[tuple[str, str, str]], indexes: Indexes) -> Subject:
-    """The subject of claims that share a `via`. `everything` is the pair with all claims that the reader sees."""
-    expected, asynchronous, exclusive, promises = traits(pair.relation, claims)
+def subject_of(pair: Pair, via: Via, environment: str, claims: tuple[Claim, ...], documented: frozenset[tuple[str, str, str]], indexes: Indexes) -> Subject:
+    """The subject of those claims of the pair that share a `via`. `documented`: pairs that the reader sees."""
+    given = traits.said(pair.relation, claims)
     source, target, window = pair.source, pair.target, indexes.window
     edges = like(pair.relation, source, target, environment, window)
     past = like(pair.relation, source, target, environment, indexes.past)
@@ -57,7 +59,7 @@ def subject_of(pair: Pair, via: Via, environment: str, claims: Sequence[Claim], 
     opposite: Edges = ()
     if pair.relation == "CALLS" and target.kind != NodeKind.TOPIC:
         deliveries = window.between(DELIVERS, source, target, environment)
-        if asynchronous:
+        if given & ASYNCHRONOUS:
             other = edges
             edges, past = (_by_message(source, target, via, environment, index) for index in (window, indexes.past))
         else:
@@ -69,13 +71,19 @@ def subject_of(pair: Pair, via: Via, environment: str, claims: Sequence[Claim], 
         deliveries = tuple({e.rid: e for end in consumers for e in window.between(DELIVERS, source, end, environment)}.values())
         if not edges and not deliveries:
             other = tuple({e.rid: e for end in consumers if ("CALLS", source.key, end.key) not in documented for e in window.between(CALLS, source, end, environment)}.values())
-    beside, through = _rules(pair, claims, indexes, environment) if exclusive else ((), ((), ()))
-    if exclusive and any(c.exclusivity == "only_via" for c in claims) and source.name.strip().casefold() in _ANYONE:
-        edges = ()
-    return Subject(
-        pair.relation, source, target, via, environment, tuple(claims), edges, past or edges, opposite, other, beside, deliveries, everything.claims, through,
-        expected, asynchronous, exclusive, promises,
+    beside: Edges = ()
+    through: tuple[Edges, Edges] = ((), ())
+    if given & EXCLUSIVE:
+        beside, through = _rules(pair, claims, indexes, environment)
+        if any(c.exclusivity == "only_via" for c in claims) and source.name.strip().casefold() in _ANYONE:
+            edges = ()
+    if len(pair.claims) > 1 or given & (PROMISES | EXCLUSIVE):
+        given |= SEVERAL
+    given |= (
+        (SEEN | CONTACT if edges else CONTACT if through[0] and through[1] else 0) | (PAST if past else 0) | (OPPOSITE if opposite else 0) | (OTHER_MODE if other else 0)
+        | (DELIVERED if deliveries else 0) | (BESIDE if beside else 0)
     )
+    return Subject(pair.relation, source, target, via, environment, claims, edges, past, opposite, other, beside, deliveries, pair.claims, through, given)
 
 
 def _by_message(source: End, target: End, via: Via, environment: str, index: EdgeIndex) -> Edges:
@@ -91,7 +99,7 @@ def _rules(pair: Pair, claims: Sequence[Claim], indexes: Indexes, environment: s
     """Edges of other callers, and those of a required gateway."""
     beside: dict[str, ObservedEdge] = {}
     through: tuple[Edges, Edges] = ((), ())
-    relation = OBSERVED_OF[pair.relation].value
+    relation = OBSERVED_OF[pair.relation]
     for claim in claims:
         if claim.exclusivity == "only_by":
             allowed = {identity for c in claims if c.exclusivity == "only_by" for identity in pair.source.identities}

@@ -11,7 +11,7 @@ from diff.names import End, Names, same_topic
 from nexus.model.claim import Claim, Via
 from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
 
-OBSERVED_OF = {"CALLS": Relation.CALLS_OBSERVED, "PUBLISHES": Relation.PUBLISHES_OBSERVED, "SUBSCRIBES": Relation.SUBSCRIBES_OBSERVED}
+OBSERVED_OF = {"CALLS": Relation.CALLS_OBSERVED.value, "PUBLISHES": Relation.PUBLISHES_OBSERVED.value, "SUBSCRIBES": Relation.SUBSCRIBES_OBSERVED.value}
 _NONE: tuple[ObservedEdge, ...] = ()
 
 
@@ -23,7 +23,7 @@ class EdgeIndex:
         self._targets: dict[tuple[str, str], list[ObservedEdge]] = defaultdict(list)
         self._sources: dict[tuple[str, str], list[ObservedEdge]] = defaultdict(list)
         for edge in sorted(edges, key=lambda e: e.rid):
-            sources, targets, relation = names.observed(edge.source), names.observed(edge.target), edge.relation
+            sources, targets, relation = names.observed(edge.source), names.observed(edge.target), edge.relation.value
             for source in sources:
                 for target in targets:
                     self._pairs[relation, source, target].append(edge)
@@ -38,7 +38,9 @@ class EdgeIndex:
         else:
             unique = {e.rid: e for s in source.identities for t in target.identities for e in self._pairs.get((relation, s, t), _NONE)}
             found = [unique[rid] for rid in sorted(unique)]
-        return tuple(e for e in found if not environment or e.source.environment == environment) if found else _NONE
+        if not environment or not found:
+            return tuple(found)
+        return tuple([e for e in found if e.source.environment == environment])
 
     def into(self, relation: str, target: End) -> tuple[ObservedEdge, ...]:
         """Edges to an end."""
@@ -81,10 +83,10 @@ def pairs_of(designed: Iterable[DesignedEdge], names: Names) -> list[Pair]:
             target = names.designed(edge.target.name, edge.target.kind.value, claim.environment)
             if source.key == target.key:
                 continue
-            entry = found.setdefault((edge.relation, source.key, target.key), (source, target, {}))
+            entry = found.setdefault((edge.relation.value, source.key, target.key), (source, target, {}))
             entry[2][_place(claim)] = claim
     return [
-        Pair(str(key[0]), source, target, tuple(claims[place] for place in sorted(claims, key=repr)))
+        Pair(key[0], source, target, tuple(claims.values()) if len(claims) == 1 else tuple(claims[place] for place in sorted(claims, key=repr)))
         for key, (source, target, claims) in sorted(found.items(), key=lambda item: item[0])
     ]
 

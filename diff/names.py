@@ -51,6 +51,7 @@ class Names:
         self._registry = registry
         self._observed: dict[tuple[str, str], tuple[str, ...]] = {}
         self._designed: dict[tuple[str, str, str], End] = {}
+        self._ends: dict[tuple[str, str], End] = {}
         self._spellings: dict[str, set[str]] = {}
         self.emitting: set[str] = set()
         aliases: dict[tuple[str, str], set[str]] = {}
@@ -78,6 +79,13 @@ class Names:
         # A StrEnum is its value, for a look-up too.
         found = self._observed.get((node.kind, node.name))
         return found if found is not None else self._own(node.kind.value, node.name)
+
+    def end(self, node: Node) -> End:
+        """An observed node as an end."""
+        known = self._ends.get((node.kind, node.name))
+        if known is None:
+            known = self._ends[node.kind, node.name] = End(node.name, node.kind.value, self.observed(node), mapped=True)
+        return known
 
     def designed(self, name: str, kind: str, environment: str = "") -> End:
         """The documented end of that name."""

@@ -45,14 +45,14 @@ def total(edges: Iterable[ObservedEdge]) -> int:
 
 
 def presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
-    """Support of edges in the report's window. Several kinds in a row ask about the same edges."""
-    known = world.supports
-    if known is not None and known[0] is edges:
-        kept: Presence = known[1]
-        return kept
-    found = _presence(edges, world)
-    world.supports = (edges, found)
-    return found
+    """Support of edges in the report's window. Several kinds in a row ask about the same edges, and each kind of reader again about the same one."""
+    if len(edges) != 1:
+        return _presence(edges, world)
+    rid = edges[0].rid
+    known: Presence | None = world.supports.get(rid)
+    if known is None:
+        known = world.supports[rid] = _presence(edges, world)
+    return known
 
 
 def _presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
@@ -70,7 +70,7 @@ def _presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
         every += count
         own += max(count - edge.retries, 0)
         kept += world.history(edge).traces
-        shown += len({x.trace_id for x in edge.exemplars})
+        shown += len({x.trace_id for x in edge.exemplars}) if edge.exemplars else 0
         days += edge.active_days
         chance = max(chance, misresolution(edge, world))
     traces, hours, needed = min(own, max(kept, shown)), _hours(first, last, clusters), _sightings_needed(policy.chance_max, chance)

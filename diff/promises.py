@@ -10,6 +10,7 @@ from typing import Any
 
 from diff import stats
 from diff.subject import Subject
+from diff.traits import PROMISES
 from diff.world import World
 from nexus.model.claim import Quantity
 from nexus.model.edge import Latency, ObservedEdge
@@ -39,7 +40,7 @@ class Promise:
 def check(subject: Subject, world: World) -> list[Promise]:
     """Every latency and success promise of the subject's claims, in order, each once."""
     found: dict[tuple[str, float], Promise] = {}
-    if not subject.edges or not subject.promises:
+    if not subject.edges or not subject.traits & PROMISES:
         return []
     tail = world.sampling(world.service(subject.source)) == "tail"
     for claim in subject.claims:

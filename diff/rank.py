@@ -27,7 +27,7 @@ class Reach:
 
     def share(self, *names: str) -> float:
         """0.5 for nodes without neighbours, 1 for the best connected one."""
-        degree = max((self._degree.get(name, 0) for name in names), default=0)
+        degree = max([self._degree.get(name, 0) for name in names], default=0)
         return 0.5 + 0.5 * math.log1p(degree) / math.log1p(self._most)
 
 
@@ -42,7 +42,7 @@ def score(kind: Kind, verdict: Verdict, subject: Subject, reach: Reach, world: W
 def _impact(verdict: Verdict, subject: Subject, reach: Reach) -> float:
     """Traffic behind it; for what was never seen, how many places say it."""
     edges = subject.edges or ((verdict.edge,) if verdict.edge is not None else ())
-    calls = sum(amount(e) for e in edges)
+    calls = sum([amount(e) for e in edges])
     if calls:
         return 0.4 + 0.6 * math.log1p(calls) / math.log1p(max(reach.busiest, calls))
     return min(1.0, 0.5 + 0.1 * len(subject.claims))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from diff.subject import Kind, Verdict
 from nexus.model.service import Node
 
@@ -23,6 +25,10 @@ def sure(verdict: Verdict) -> str:
 
 def summary(kind: Kind, verdict: Verdict, source: Node, target: Node, relation: str) -> str:
     """`checkout does not call loyalty, though a document says so (certain): nothing in 10,500 requests ...`."""
-    title = kind.title.replace("{source} does not call {target}", f"{{source}} {_NOT.get(relation, 'does not use')} {{target}}")
-    text = title.replace("{source}", source.name).replace("{target}", target.name).replace("{relation}", verb(relation))
-    return f"{text} ({sure(verdict)}): {verdict.because}."
+    return f"{_title(kind.title, relation).format(source=source.name, target=target.name)} ({sure(verdict)}): {verdict.because}."
+
+
+@cache
+def _title(title: str, relation: str) -> str:
+    """The kind's plain sentence for a relation; the names are still to come."""
+    return title.replace("{source} does not call {target}", f"{{source}} {_NOT.get(relation, 'does not use')} {{target}}").replace("{relation}", verb(relation))

@@ -5,15 +5,14 @@ Subjects and verdicts are named tuples: they are made for every edge of a run, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from diff.families import is_messaging
 from diff.names import End
-from nexus.model.claim import EXPECTS_OBSERVATION, Claim, Modality, Via
+from nexus.model.claim import Claim, Modality, Via
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Exposure, Flag, Severity
 from nexus.model.service import Node, NodeKind
@@ -47,13 +46,8 @@ class Subject(NamedTuple):
     pair_claims: tuple[Claim, ...] = ()
     # Edges of a required gateway: source to gateway, gateway to target.
     through: tuple[tuple[ObservedEdge, ...], tuple[ObservedEdge, ...]] = ((), ())
-    # Of the claims, worked out once (`traits`), because every kind asks: whether any says that it exists, and whether all say
-    # that a call does not wait.
-    expected: bool = False
-    asynchronous: bool = False
-    # Whether a claim makes a rule of others, or a promise in numbers.
-    exclusive: bool = False
-    promises: bool = False
+    # What is given of it, as bits of traits.py.
+    traits: int = 0
 
     def only(self, modality: Modality) -> bool:
         """Whether every claim has that modality."""
@@ -62,15 +56,6 @@ class Subject(NamedTuple):
     def has(self, modality: Modality) -> bool:
         """Whether any claim has that modality."""
         return any(claim.modality is modality for claim in self.claims)
-
-
-def traits(relation: str, claims: Sequence[Claim]) -> tuple[bool, bool, bool, bool]:
-    """(expected, asynchronous, exclusive, promises) of a subject with those claims."""
-    said = [c for c in claims if c.modality in EXPECTS_OBSERVATION]
-    waits_not = relation == "CALLS" and bool(claims) and all(
-        bool(c.via.channel) or is_messaging(c.via.protocol) or c.attributes.get("async") == "true" or c.attributes.get("mode") == "async" for c in said or claims
-    )
-    return bool(said), waits_not, any(c.exclusivity for c in claims), any(c.quantities for c in claims)
 
 
 class Verdict(NamedTuple):
@@ -106,6 +91,13 @@ class Kind:
     title: str
     weight: float
     decide: Decide
+    # Traits without which it has nothing to say; it is not asked then.
+    needs: int = 0
+    # What the fingerprint takes for the kind: a conflict's own name, else the flag, so that growing evidence stays one finding.
+    identity: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "identity", self.status if self.flag is Flag.CONFLICT else self.flag.value)
 
 
 def node_of(end: End, environment: str) -> Node:

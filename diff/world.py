@@ -90,8 +90,9 @@ class World:
         # Messages that reached a topic, by day offset.
         self.messages: dict[str, dict[int, int]] = {}
         self._subscriptions: dict[str, list[ObservedEdge]] = {}
-        # The last answer of presence.py.
-        self.supports: tuple[Any, Any] | None = None
+        self._daily = any(history.by_day for history in evidence.histories.values())
+        # Answers of presence.py about single edges, by rid.
+        self.supports: dict[str, Any] = {}
         self._absent: tuple[Subject, exposure.Absence] | None = None
         self._renamed: dict[str, Rename] | None = None
         self._exposed: tuple[Mapping[int, int], tuple[int, int]] | None = None
@@ -143,12 +144,16 @@ class World:
 
     def first_seen(self, edges: Iterable[ObservedEdge]) -> datetime | None:
         """When the first of the edges was seen first, as far back as the history goes."""
-        found = [at for edge in edges for at in (edge.first_seen, self.history(edge).first_seen) if at is not None]
-        return min(found, default=None)
+        first = None
+        for edge in edges:
+            for at in (edge.first_seen, self.history(edge).first_seen):
+                if at is not None and (first is None or at < first):
+                    first = at
+        return first
 
     def series(self, edges: Iterable[ObservedEdge]) -> list[int]:
         """Calls or messages by day of the history; empty where the days are not kept."""
-        kept = [counts for edge in edges if (counts := self.history(edge).by_day)]
+        kept = [counts for edge in edges if (counts := self.history(edge).by_day)] if self._daily else []
         if not kept:
             return []
         found = [0] * len(self.dates)

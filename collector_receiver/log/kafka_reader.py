@@ -19,10 +19,10 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from collector_receiver.log.kafka_client import ASK_S, Consumer, KafkaOptions, TopicPartition, unavailable
 from collector_receiver.log.record import HEADER_BYTES, MAGIC, coded_of, parse_header, rejections_of, whole
 from collector_receiver.otlp import decode_batch
-from collector_receiver.raw import RawSpans
+from collector_receiver.raw import RawSpans, concat
 from nexus import telemetry
 from nexus.errors import StoreUnavailable
-from nexus.model.coded import Spans, no_spans
+from nexus.model.coded import Spans, no_spans, together
 from nexus.ports.clock import Clock
 from nexus.ports.span_log import LoggedRejection, Rejection
 
@@ -45,7 +45,9 @@ class _Entry:
 
 
 def _coded(entries: list[_Entry]) -> Spans:
-    return coded_of(batch for entry in entries for batch in (entry.payload, entry.request) if batch is not None)
+    requests = [entry.request for entry in entries if entry.request is not None]
+    logged = coded_of(entry.payload for entry in entries if entry.payload is not None)
+    return together([logged, concat(requests).coded()]) if requests else logged
 
 
 class KafkaPartitionReader:

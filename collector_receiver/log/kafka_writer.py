@@ -14,13 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from collector_receiver.log.kafka_client import ASK_S, KafkaOptions, Producer, ready_topic
 from collector_receiver.log.record import Compression, encode, size_of
-from collector_receiver.raw import BLOCK, RawSpans
+from collector_receiver.raw import RawSpans
 from nexus import telemetry
 from nexus.errors import Overloaded, StoreUnavailable, TooLarge
 from nexus.model.partition import partition_of
@@ -110,8 +109,8 @@ class KafkaSpanLogWriter:
             yield made
         elif len(spans) > 1:
             half = len(spans) // 2
-            yield from self._entries(_trimmed(spans[:half]), entry)
-            yield from self._entries(_trimmed(spans[half:]), entry)
+            for part in (spans[:half], spans[half:]):
+                yield from self._entries(_trimmed(part) if isinstance(part, pl.DataFrame) else part, entry)
         else:
             raise TooLarge(f"a span with its resource takes {size_of(made)} bytes; NEXUS_LOG__KAFKA__MAX_MESSAGE_BYTES allows {self._options.max_message_bytes}")
 
@@ -160,7 +159,7 @@ def split(spans: Spans, partitions: int) -> list[tuple[int, Spans]]:
     """The spans of each partition that has any, by trace."""
     if not len(spans):
         return []
-    ids = spans["trace_id"] if isinstance(spans, pl.DataFrame) else pl.Series(pl.from_arrow(spans.spans.column("trace_id")))
+    ids = spans["trace_id"] if isinstance(spans, pl.DataFrame) else spans.trace_ids()
     to = partition_of(ids, partitions)
     places = to.unique().sort().to_list()
     if len(places) == 1:
@@ -169,21 +168,12 @@ def split(spans: Spans, partitions: int) -> list[tuple[int, Spans]]:
 
 
 def _taken(spans: Spans, mask: pl.Series) -> Spans:
-    if isinstance(spans, pl.DataFrame):
-        return _trimmed(spans.filter(mask))
-    return _trimmed(RawSpans(spans.spans.filter(pa.array(mask.to_numpy())), spans.blocks, spans.allowed))
+    return _trimmed(spans.filter(mask)) if isinstance(spans, pl.DataFrame) else spans.take(np.flatnonzero(mask.to_numpy()))
 
 
-def _trimmed(spans: Spans) -> Spans:
-    """Without resources and texts of other spans: a message is to hold its own."""
-    if isinstance(spans, pl.DataFrame):
-        # Slices share their buffers, and IPC writes them whole; `take` copies what is there.
-        return pl.DataFrame(pl.from_arrow(spans.to_arrow(compat_level=pl.CompatLevel.oldest()).take(np.arange(len(spans)))))
-    used, place = np.unique(np.asarray(spans.spans.column(BLOCK)), return_inverse=True)
-    if len(used) == spans.blocks.num_rows:
-        return spans
-    column = spans.spans.schema.get_field_index(BLOCK)
-    return RawSpans(spans.spans.set_column(column, BLOCK, pa.array(place, pa.uint32())), spans.blocks.take(pa.array(used)), spans.allowed)
+def _trimmed(frame: pl.DataFrame) -> pl.DataFrame:
+    # Slices share their buffers, and IPC writes them whole; `take` copies what is there.
+    return pl.DataFrame(pl.from_arrow(frame.to_arrow(compat_level=pl.CompatLevel.oldest()).take(np.arange(len(frame)))))
 
 
 __all__ = ["KafkaSpanLogWriter", "split"]

@@ -55,7 +55,7 @@ class Limits:
     max_bytes: int = 16 * 1024**3
     max_pending_bytes: int = 128 * 1024 * 1024
     keep: timedelta = timedelta(hours=1)
-    compression: Compression = "lz4"
+    compression: Compression = "none"
 
 
 class LocalSpanLogWriter:

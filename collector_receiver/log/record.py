@@ -11,8 +11,8 @@ header, 32 bytes, little endian
 payload
   note length      4
   note             JSON: {"source", "rejections": [[tenant, service, namespace, environment, reason, count]], "form", ...}
-  spans            by form: "none"; "frame", an Arrow IPC stream of SPAN_SCHEMA; "raw", two of them, resources (as long as
-                   `blocks` in the note says) and spans of `collector_receiver.raw`
+  spans            by form: "none"; "frame", an Arrow IPC stream of SPAN_SCHEMA; "coded", one of a single row, a list for each
+                   batch of `collector_receiver.raw.RawSpans`; "raw", what releases before 1.1 wrote (`earlier.py`)
 ```
 
 The header has a checksum of its own, so that a reader that meets a damaged payload knows how far to skip; where a header is damaged, it
@@ -33,8 +33,8 @@ import polars as pl
 import pyarrow as pa
 import xxhash
 
-from collector_receiver.coding import Coder
-from collector_receiver.raw import RawSpans
+from collector_receiver.log.earlier import raw_spans
+from collector_receiver.raw import RawSpans, concat
 from nexus.model.coded import Spans, coded, together
 from nexus.model.span import SPAN_SCHEMA, empty_spans
 from nexus.ports.span_log import LoggedRejection, Rejection
@@ -43,6 +43,7 @@ Compression = Literal["lz4", "zstd", "none"]
 MAGIC: Final = b"NXR1"
 _HEADER: Final = struct.Struct("<4sIIIQ")
 _CHECK: Final = struct.Struct("<Q")
+_BATCHES: Final = ("rows", "links", "contents", "blocks", "texts")
 _NOTE: Final = struct.Struct("<I")
 HEADER_BYTES: Final = _HEADER.size + _CHECK.size
 MAX_PAYLOAD_BYTES: Final = 2**31
@@ -63,7 +64,7 @@ class Header:
         return HEADER_BYTES + self.length
 
 
-def encode(spans: pl.DataFrame | RawSpans, source: str, rejections: Sequence[Rejection], arrived: datetime, *, compression: Compression = "lz4") -> list[Any]:
+def encode(spans: pl.DataFrame | RawSpans, source: str, rejections: Sequence[Rejection], arrived: datetime, *, compression: Compression = "none") -> list[Any]:
     """An entry, as buffers to be written one after the other. At most `MAX_PAYLOAD_BYTES` of payload (the caller bounds its batches).
 
     `compression` is `lz4`, `zstd` or `none`.
@@ -73,9 +74,8 @@ def encode(spans: pl.DataFrame | RawSpans, source: str, rejections: Sequence[Rej
     }
     parts: list[Any] = []
     if isinstance(spans, RawSpans) and len(spans):
-        blocks = _stream(spans.blocks, compression)
-        note |= {"form": "raw", "blocks": blocks.size, "allowed": sorted(spans.allowed)}
-        parts = [blocks, _stream(spans.spans, compression)]
+        note |= {"form": "coded", "allowed": sorted(spans.allowed)}
+        parts = [_stream(_folded(spans), compression)]
     elif isinstance(spans, pl.DataFrame) and len(spans):
         note["form"] = "frame"
         stream = io.BytesIO()
@@ -105,6 +105,16 @@ def _stream(batch: pa.RecordBatch, compression: Compression) -> pa.Buffer:
     with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
         writer.write_batch(batch)
     return sink.getvalue()
+
+
+def _folded(spans: RawSpans) -> pa.RecordBatch:
+    lists = [pa.ListArray.from_arrays(pa.array([0, batch.num_rows], pa.int32()), batch.to_struct_array()) for batch in (getattr(spans, name) for name in _BATCHES)]
+    return pa.record_batch(lists, names=list(_BATCHES))
+
+
+def _unfolded(batch: pa.RecordBatch, allowed: frozenset[str]) -> RawSpans:
+    rows, links, contents, blocks, texts = (pa.RecordBatch.from_struct_array(batch.column(name).flatten()) for name in _BATCHES)
+    return RawSpans(rows, links, contents, blocks, texts, allowed)
 
 
 def _read(view: memoryview) -> pa.RecordBatch:
@@ -143,17 +153,26 @@ def spans_of(payload: bytes) -> pl.DataFrame:
     return found if isinstance(found, pl.DataFrame) else found.frame()
 
 
-def coded_of(batches: Iterable[bytes | RawSpans]) -> Spans:
-    """The spans of whole payloads and of batches that are none, in parts; what several of them say is read once."""
+# Bytes of payloads (compressed) that are read as one.
+_MOST_TOGETHER: Final = 128 * 1024 * 1024
+
+
+def coded_of(payloads: Iterable[bytes]) -> Spans:
+    """The spans of whole payloads, in parts: those that are logged raw together, so that what they all say is read once."""
     parts: list[Spans] = []
-    raw = Coder()
-    for batch in batches:
-        found = batch if isinstance(batch, RawSpans) else _logged(batch)
+    raw: list[RawSpans] = []
+    size = 0
+    for payload in payloads:
+        found = _logged(payload)
         if isinstance(found, pl.DataFrame):
             parts.append(coded(found))
-        else:
-            raw.add(found)
-    return together([*parts, raw.spans()])
+            continue
+        if raw and size + len(payload) > _MOST_TOGETHER:
+            parts.append(concat(raw).coded())
+            raw, size = [], 0
+        raw.append(found)
+        size += len(payload)
+    return together([*parts, concat(raw).coded()] if raw else parts)
 
 
 def _logged(payload: bytes) -> pl.DataFrame | RawSpans:
@@ -162,9 +181,11 @@ def _logged(payload: bytes) -> pl.DataFrame | RawSpans:
     match note["form"]:
         case "frame":
             return _aligned(pl.read_ipc_stream(io.BytesIO(view[start:])))
+        case "coded":
+            return _unfolded(_read(view[start:]), frozenset(note["allowed"]))
         case "raw":
             middle = start + note["blocks"]
-            return RawSpans(_read(view[middle:]), _read(view[start:middle]), frozenset(note["allowed"]))
+            return raw_spans(_read(view[middle:]), _read(view[start:middle]), frozenset(note["allowed"]))
     return empty_spans()
 
 

@@ -17,8 +17,8 @@ def strongest(edges: Sequence[ObservedEdge]) -> ObservedEdge | None:
 
 def counted(edges: Sequence[ObservedEdge], noun: str = "call") -> str:
     """"1,234 calls"."""
-    count = sum(amount(e) for e in edges)
-    messages = all(not e.calls and e.messages for e in edges) and bool(edges)
+    count = sum([amount(e) for e in edges])
+    messages = bool(edges) and not any(e.calls or not e.messages for e in edges)
     word = "message" if messages else noun
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 

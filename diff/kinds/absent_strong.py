@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import EXPECTED
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
@@ -19,9 +20,9 @@ from nexus.model.finding import Flag, Severity
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Exposure reaches both bounds."""
     found = world.absence(subject)
-    if not subject.expected or found.level != "strong":
+    if found.level != "strong":
         return None
     return Verdict(found.reason, found.because, found.change, 0.95, exposure=found.exposure)
 
 
-KIND: Final = Kind("absent_strong", Flag.DOC_ONLY, "designed", 92, Severity.HIGH, "{source} does not call {target}, though a document says so", 0.9, decide)
+KIND: Final = Kind("absent_strong", Flag.DOC_ONLY, "designed", 92, Severity.HIGH, "{source} does not call {target}, though a document says so", 0.9, decide, EXPECTED)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import EXPECTED
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
@@ -17,9 +18,9 @@ from nexus.model.finding import Flag, Severity
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Nothing seen, bounds not reached."""
     found = world.absence(subject)
-    if not subject.expected or found.level != "weak":
+    if found.level != "weak":
         return None
     return Verdict(found.reason, found.because, found.change, 0.4, undecided=True, exposure=found.exposure)
 
 
-KIND: Final = Kind("absent_weak", Flag.DOC_ONLY, "designed", 93, Severity.LOW, "{source} {relation} {target} was not seen yet", 0.4, decide)
+KIND: Final = Kind("absent_weak", Flag.DOC_ONLY, "designed", 93, Severity.LOW, "{source} {relation} {target} was not seen yet", 0.4, decide, EXPECTED)

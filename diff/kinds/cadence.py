@@ -13,14 +13,13 @@ from typing import Final
 from diff import cadence
 from diff.kinds._common import strongest
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import PROMISES, SEEN
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Active hours that no firing explains."""
-    if not subject.promises:
-        return None
     declared = cadence.declared(subject.claims)
     hours = sorted({hour for e in subject.edges for hour in world.evidence.hours.get(e.rid, ())})
     if declared is None or not hours:
@@ -35,4 +34,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("cadence", Flag.CONFLICT, "promise", 114, Severity.LOW, "{source} {relation} {target} off its schedule", 0.4, decide)
+KIND: Final = Kind("cadence", Flag.CONFLICT, "promise", 114, Severity.LOW, "{source} {relation} {target} off its schedule", 0.4, decide, PROMISES | SEEN)

@@ -13,14 +13,13 @@ from typing import Final
 
 from diff.kinds._common import counted, strongest
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import PROMISES, SEEN
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Pigeonhole over the window."""
-    if not subject.promises:
-        return None
     limits = [q.value for c in subject.claims for q in c.quantities if q.metric == "max_calls_per_request" and q.value is not None]
     service = world.service(subject.source)
     if not limits or not subject.edges or service is None:
@@ -38,4 +37,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("cardinality", Flag.CONFLICT, "promise", 110, Severity.MEDIUM, "{source} calls {target} more often per request than documented", 0.6, decide)
+KIND: Final = Kind("cardinality", Flag.CONFLICT, "promise", 110, Severity.MEDIUM, "{source} calls {target} more often per request than documented", 0.6, decide, PROMISES | SEEN)

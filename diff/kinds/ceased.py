@@ -22,13 +22,14 @@ from diff import cadence, exposure, silence
 from diff.kinds._common import strongest
 from diff.rhythm import Rhythm, rhythm_of
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import EXPECTED, PAST
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Silence over the rhythm."""
-    if not subject.expected or subject.through[0]:
+    if subject.through[0]:
         return None
     service = world.service(subject.source)
     if world.sampling(service) == "tail":
@@ -60,4 +61,4 @@ def _missed_by_chance(subject: Subject, world: World, found: Rhythm) -> bool:
     return ratio is None or (1 - ratio) ** firings > world.policy.cadence_miss_max
 
 
-KIND: Final = Kind("ceased", Flag.DOC_ONLY, "designed", 70, Severity.HIGH, "{source} has stopped to use {target}", 1.0, decide)
+KIND: Final = Kind("ceased", Flag.DOC_ONLY, "designed", 70, Severity.HIGH, "{source} has stopped to use {target}", 1.0, decide, EXPECTED | PAST)

@@ -14,6 +14,7 @@ from diff import presence
 from diff.kinds._common import quoted, strongest, support
 from diff.names import same_topic
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import DELIVERED, EXPECTED
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
@@ -22,7 +23,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     """Deliveries through another topic."""
     wanted = {c.via.channel for c in subject.claims if c.via.channel} if subject.relation == "CALLS" else {subject.target.name}
     deliveries = subject.deliveries
-    if not subject.expected or not wanted or not presence.total(deliveries):
+    if not wanted:
         return None
     seen = sorted({name for e in deliveries for name in e.via})
     if not seen or any(same_topic(one, name) for one in wanted for name in seen):
@@ -37,4 +38,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("channel", Flag.CONFLICT, "designed", 32, Severity.MEDIUM, "{source} and {target} use another channel than documented", 0.6, decide)
+KIND: Final = Kind("channel", Flag.CONFLICT, "designed", 32, Severity.MEDIUM, "{source} and {target} use another channel than documented", 0.6, decide, EXPECTED | DELIVERED)

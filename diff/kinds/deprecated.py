@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from diff import presence
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import GONE, UNEXPECTED
 from diff.world import World
-from nexus.model.claim import Modality
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, _world: World) -> Verdict | None:
     """Deprecated or historical, and not seen."""
-    if subject.expected or presence.total(subject.edges) or not (subject.has(Modality.DEPRECATED) or subject.has(Modality.HISTORICAL)):
+    if subject.edges:
         return None
     return Verdict("deprecated", "the document calls it deprecated, and it was not seen", "one call in a trace", 0.9)
 
 
-KIND: Final = Kind("deprecated", Flag.DOC_ONLY, "designed", 61, Severity.NONE, "{source} {relation} {target} is gone, as documented", 0.1, decide)
+KIND: Final = Kind("deprecated", Flag.DOC_ONLY, "designed", 61, Severity.NONE, "{source} {relation} {target} is gone, as documented", 0.1, decide, UNEXPECTED | GONE)

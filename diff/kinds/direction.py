@@ -15,14 +15,13 @@ from diff.kinds._common import counted, quoted, strongest, support
 from diff.rhythm import rhythm_of
 from diff.silence import doubt
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import EXPECTED, OPPOSITE
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """The opposite edge lives and this one does not."""
-    if not subject.expected or not presence.total(subject.opposite):
-        return None
     stopped = rhythm_of(subject, world)
     ceased = stopped is not None and stopped.ceased(world) and not stopped.missing(world) and doubt(subject, stopped, world) is None
     ceased = ceased and world.sampling(world.service(subject.source)) != "tail"
@@ -39,4 +38,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("direction", Flag.CONFLICT, "designed", 65, Severity.HIGH, "{target} uses {source}, not the other way round", 0.9, decide)
+KIND: Final = Kind("direction", Flag.CONFLICT, "designed", 65, Severity.HIGH, "{target} uses {source}, not the other way round", 0.9, decide, EXPECTED | OPPOSITE)

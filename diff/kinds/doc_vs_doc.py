@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import EXPECTED, SEVERAL
 from diff.world import World
 from nexus.model.claim import EXPECTS_OBSERVATION, Claim, Modality
 from nexus.model.finding import Flag, Severity
@@ -53,4 +54,4 @@ def _place(claim: Claim) -> str:
     return f"{claim.document.title or claim.document.uri}, line {claim.lines[0]}"
 
 
-KIND: Final = Kind("doc_vs_doc", Flag.CONFLICT, "promise", 100, Severity.MEDIUM, "documents disagree about {source} {relation} {target}", 0.6, decide)
+KIND: Final = Kind("doc_vs_doc", Flag.CONFLICT, "promise", 100, Severity.MEDIUM, "documents disagree about {source} {relation} {target}", 0.6, decide, EXPECTED | SEVERAL)

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from diff import presence
 from diff.kinds._common import counted, quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import FORBIDDEN, SEEN
 from diff.world import World
-from nexus.model.claim import Modality
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Forbidden and seen."""
-    if not subject.has(Modality.FORBIDDEN) or not presence.total(subject.edges):
-        return None
     found, missing = support(subject, subject.edges, world)
     return Verdict(
         "forbidden_call", f"{quoted(subject)} forbids it, and it was seen in {counted(subject.edges)} by {found.clusters} independent sightings",
@@ -29,4 +26,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("forbidden", Flag.CONFLICT, "designed", 10, Severity.HIGH, "{source} {relation} {target}, which is forbidden", 1.0, decide)
+KIND: Final = Kind("forbidden", Flag.CONFLICT, "designed", 10, Severity.HIGH, "{source} {relation} {target}, which is forbidden", 1.0, decide, FORBIDDEN | SEEN)

@@ -14,14 +14,13 @@ from typing import Final
 from diff import promises
 from diff.kinds._common import strongest
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import PROMISES, SEEN
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """A latency promise violated."""
-    if not subject.promises:
-        return None
     broken = [p for p in promises.check(subject, world) if p.metric.startswith("latency") and p.outcome == "violated"]
     if not broken:
         return None
@@ -29,4 +28,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         details={"promises": [p.as_dict() for p in broken]})
 
 
-KIND: Final = Kind("latency", Flag.CONFLICT, "promise", 111, Severity.MEDIUM, "{source} {relation} {target} slower than documented", 0.5, decide)
+KIND: Final = Kind("latency", Flag.CONFLICT, "promise", 111, Severity.MEDIUM, "{source} {relation} {target} slower than documented", 0.5, decide, PROMISES | SEEN)

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from diff import presence
 from diff.kinds._common import counted, strongest, support
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import GONE, PLANNED, SEEN, UNEXPECTED
 from diff.world import World
-from nexus.model.claim import Modality
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Seen against its stated stage of life."""
-    if subject.expected or not presence.total(subject.edges):
-        return None
-    old = subject.has(Modality.DEPRECATED) or subject.has(Modality.HISTORICAL)
-    if not old and not subject.has(Modality.PLANNED):
+    old = bool(subject.traits & GONE)
+    if not old and not subject.traits & PLANNED:
         return None
     found, missing = support(subject, subject.edges, world)
     text = f"documented as {'deprecated' if old else 'planned'}, but seen in {counted(subject.edges)}"
@@ -32,4 +29,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("lifecycle", Flag.CONFLICT, "designed", 20, Severity.MEDIUM, "{source} {relation} {target} against its documented stage of life", 0.6, decide)
+KIND: Final = Kind("lifecycle", Flag.CONFLICT, "designed", 20, Severity.MEDIUM, "{source} {relation} {target} against its documented stage of life", 0.6, decide, UNEXPECTED | SEEN)

@@ -21,6 +21,7 @@ from __future__ import annotations
 from typing import Final
 
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import EXPECTED
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
@@ -28,9 +29,9 @@ from nexus.model.finding import Flag, Severity
 def decide(subject: Subject, world: World) -> Verdict | None:
     """The absence analysis found a reason."""
     found = world.absence(subject)
-    if not subject.expected or found.level != "none":
+    if found.level != "none":
         return None
     return Verdict(found.reason, found.because, found.change, 0.2, undecided=True, exposure=found.exposure)
 
 
-KIND: Final = Kind("not_observable", Flag.DOC_ONLY, "designed", 91, Severity.LOW, "{source} {relation} {target} could not have been seen", 0.2, decide)
+KIND: Final = Kind("not_observable", Flag.DOC_ONLY, "designed", 91, Severity.LOW, "{source} {relation} {target} could not have been seen", 0.2, decide, EXPECTED)

@@ -11,14 +11,13 @@ from typing import Final
 
 from diff.kinds._common import counted, quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import BESIDE, EXCLUSIVE
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Other callers of an exclusive target."""
-    if not subject.exclusive:
-        return None
     rules = [c for c in subject.claims if c.exclusivity == "only_by"]
     if not rules or not subject.beside:
         return None
@@ -31,4 +30,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("only_by", Flag.CONFLICT, "promise", 11, Severity.HIGH, "{target} is used by others than {source}", 0.9, decide)
+KIND: Final = Kind("only_by", Flag.CONFLICT, "promise", 11, Severity.HIGH, "{target} is used by others than {source}", 0.9, decide, EXCLUSIVE | BESIDE)

@@ -12,14 +12,13 @@ from typing import Final
 
 from diff.kinds._common import counted, quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import EXCLUSIVE
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Direct edges past the gateway."""
-    if not subject.exclusive:
-        return None
     rules = [c for c in subject.claims if c.exclusivity == "only_via" and c.gateway]
     direct = (*subject.edges, *subject.beside) if rules else ()
     if not direct:
@@ -33,4 +32,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("only_via", Flag.CONFLICT, "designed", 12, Severity.HIGH, "{source} reaches {target} past the gateway", 0.9, decide)
+KIND: Final = Kind("only_via", Flag.CONFLICT, "designed", 12, Severity.HIGH, "{source} reaches {target} past the gateway", 0.9, decide, EXCLUSIVE)

@@ -14,6 +14,7 @@ from typing import Final
 from diff import presence, stats
 from diff.kinds._common import quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import EXPECTED, OPERATION, SEEN
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
@@ -26,7 +27,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     """Known operations, and the documented one is not among them."""
     wanted = subject.via.operation
     shape = _shape(wanted)
-    if subject.relation != "CALLS" or not subject.expected or not shape:
+    if subject.relation != "CALLS" or not shape:
         return None
     seen: dict[str, int] = {}
     for edge in subject.edges:
@@ -83,4 +84,4 @@ def _parameter(segment: str) -> bool:
     return segment.startswith((":", "{", "<", "*", "[")) or segment.isdigit()
 
 
-KIND: Final = Kind("operation", Flag.CONFLICT, "designed", 33, Severity.LOW, "{source} calls another operation of {target} than documented", 0.4, decide)
+KIND: Final = Kind("operation", Flag.CONFLICT, "designed", 33, Severity.LOW, "{source} calls another operation of {target} than documented", 0.4, decide, EXPECTED | OPERATION | SEEN)

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from diff import presence
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import PLANNED, UNEXPECTED
 from diff.world import World
-from nexus.model.claim import Modality
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, _world: World) -> Verdict | None:
     """Planned and not seen."""
-    if subject.expected or presence.total(subject.edges) or not subject.has(Modality.PLANNED):
+    if subject.edges:
         return None
     return Verdict("planned", "the document calls it planned, and it was not seen", "a first call in a trace", 0.9)
 
 
-KIND: Final = Kind("planned", Flag.DOC_ONLY, "designed", 60, Severity.NONE, "{source} {relation} {target} is planned", 0.1, decide)
+KIND: Final = Kind("planned", Flag.DOC_ONLY, "designed", 60, Severity.NONE, "{source} {relation} {target} is planned", 0.1, decide, UNEXPECTED | PLANNED)

@@ -14,6 +14,7 @@ from diff import presence, stats
 from diff.families import MESSAGING, UNKNOWN, family
 from diff.kinds._common import quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import PROTOCOL, SEEN
 from diff.world import World
 from nexus.model.claim import EXPECTS_OBSERVATION
 from nexus.model.finding import Flag, Severity
@@ -41,4 +42,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("protocol", Flag.CONFLICT, "designed", 31, Severity.MEDIUM, "{source} {relation} {target} over another protocol than documented", 0.6, decide)
+KIND: Final = Kind("protocol", Flag.CONFLICT, "designed", 31, Severity.MEDIUM, "{source} {relation} {target} over another protocol than documented", 0.6, decide, PROTOCOL | SEEN)

@@ -13,6 +13,7 @@ from typing import Final
 
 from diff.kinds._common import strongest
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import PROMISES, SEEN
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
@@ -24,8 +25,6 @@ _MUTATING = re.compile(
 
 def decide(subject: Subject, _world: World) -> Verdict | None:
     """A writing operation on a read-only edge."""
-    if not subject.promises:
-        return None
     if not any(q.metric == "read_only" for c in subject.claims for q in c.quantities):
         return None
     writes = sorted((c.callee_operation, c.calls, e.rid) for e in subject.edges for c in e.causes if c.callee_operation and _MUTATING.match(c.callee_operation))
@@ -39,4 +38,4 @@ def decide(subject: Subject, _world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("read_only", Flag.CONFLICT, "promise", 113, Severity.HIGH, "{source} writes to {target}, which is documented as read-only", 0.8, decide)
+KIND: Final = Kind("read_only", Flag.CONFLICT, "promise", 113, Severity.HIGH, "{source} writes to {target}, which is documented as read-only", 0.8, decide, PROMISES | SEEN)

@@ -13,14 +13,13 @@ from typing import Final
 from diff import promises
 from diff.kinds._common import strongest
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import PROMISES, SEEN
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """A success promise violated."""
-    if not subject.promises:
-        return None
     broken = [p for p in promises.check(subject, world) if p.metric == "success_rate" and p.outcome == "violated"]
     if not broken:
         return None
@@ -28,4 +27,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         details={"promises": [p.as_dict() for p in broken]})
 
 
-KIND: Final = Kind("success_rate", Flag.CONFLICT, "promise", 112, Severity.MEDIUM, "{source} {relation} {target} with more errors than documented", 0.5, decide)
+KIND: Final = Kind("success_rate", Flag.CONFLICT, "promise", 112, Severity.MEDIUM, "{source} {relation} {target} with more errors than documented", 0.5, decide, PROMISES | SEEN)

@@ -14,6 +14,7 @@ from typing import Final
 from diff import presence, stats
 from diff.kinds._common import counted, quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
+from diff.traits import ASYNCHRONOUS, EXPECTED, OTHER_MODE
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
@@ -21,8 +22,6 @@ from nexus.model.finding import Flag, Severity
 def decide(subject: Subject, world: World) -> Verdict | None:
     """The other mode carries the contacts."""
     other = presence.total(subject.other_mode)
-    if not subject.expected or not other:
-        return None
     own = presence.total(subject.edges)
     if own and presence.presence(subject.edges, world).supported:
         return None
@@ -31,7 +30,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     lower = stats.share_lower(other, own + other, world.policy.alpha)
     if lower < world.policy.other_mode_share:
         missing = "; ".join(part for part in (missing, f"a share of at least {world.policy.other_mode_share:.0%} (lower bound), it is {lower:.0%}") if part)
-    channel = subject.asynchronous or subject.relation == "PUBLISHES"
+    channel = bool(subject.traits & ASYNCHRONOUS) or subject.relation == "PUBLISHES"
     via = sorted({name for e in subject.other_mode for name in e.via})
     seen = "waiting calls" if channel else f"messages{f' through {via[0]}' if via else ''}"
     said = "through a channel" if channel else "as a call"
@@ -42,4 +41,4 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     )
 
 
-KIND: Final = Kind("sync_vs_async", Flag.CONFLICT, "designed", 30, Severity.HIGH, "{source} and {target} talk in another mode than documented", 0.9, decide)
+KIND: Final = Kind("sync_vs_async", Flag.CONFLICT, "designed", 30, Severity.HIGH, "{source} and {target} talk in another mode than documented", 0.9, decide, EXPECTED | OTHER_MODE)

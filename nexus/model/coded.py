@@ -11,7 +11,7 @@ a distinct content, and a span is some sixty bytes of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,8 +20,8 @@ import numpy.typing as npt
 import polars as pl
 
 from nexus.model.keys import BEFORE, U64, binary, eight, halves, mix, mixed, span_key, tenant_key, trace_key
-from nexus.model.span import KEY_VALUE, SPAN_SCHEMA, Kind
-from nexus.model.tables import Codes
+from nexus.model.span import KEY_VALUE, SPAN_SCHEMA, Kind, Status
+from nexus.model.tables import encoded
 
 ROWS: Final[dict[str, Any]] = {
     "tk": pl.UInt64, "key": pl.UInt64, "trace_hi": pl.UInt64, "trace_lo": pl.UInt64, "span": pl.UInt64, "parent": pl.UInt64, "start_ns": pl.Int64, "end_ns": pl.Int64,
@@ -31,7 +31,6 @@ _IDS: Final = ("trace_id", "span_id", "parent_id", "start_ns", "end_ns", "links"
 SAID: Final = tuple(name for name in SPAN_SCHEMA if name not in _IDS)
 CONTENTS: Final[dict[str, Any]] = {**{name: SPAN_SCHEMA[name] for name in SAID}, "odd_parent": pl.Binary(), "hash": pl.UInt64()}
 LINKS: Final[dict[str, Any]] = {"at": pl.UInt32, "trace_id": pl.Binary, "span_id": pl.Binary}
-_HIGH: Final = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,43 +96,38 @@ def coded(received: pl.DataFrame) -> Spans:
     odd = received.select(pl.when((pl.col("parent_id").bin.size() > 0) & pl.lit(parent).is_null()).then("parent_id").alias("odd_parent")).to_series()
     simple = [received[name] for name in SAID if name != "attributes"]
     pairs = received["attributes"].explode(empty_as_null=False, keep_nulls=False).struct
-    attributes = _listed([pairs.field("key"), pairs.field("value")], received["attributes"].list.len().fill_null(0).to_numpy())
-    number, tenant = mixed([*simple, odd, attributes]), tenant_keys(received["tenant"])
-    codes, first = Distinct().add(number, tenant)
+    attributes = listed([pairs.field("key"), pairs.field("value")], received["attributes"].list.len().fill_null(0).to_numpy())
     linking = np.flatnonzero(received["links"].list.len().fill_null(0).to_numpy()).astype(np.uint32)
-    rows = rows_of(tenant, halves(received["trace_id"]), eight(received["span_id"]).to_numpy(), parent, received["start_ns"], received["end_ns"], codes)
-    return Spans(rows, contents_of(received[first], number[first]), links_of(linking, received["links"].gather(linking)))
-
-
-class Distinct:
-    """Distinct contents, by a number of what each says; those of several batches, one after the other."""
-
-    def __init__(self) -> None:
-        self._numbers, self._owners, self._contents = Codes(), Codes(), Codes()
-
-    def add(self, number: U64, tenant: U64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """The content of each span (`tenant`: `tenant_key`), and the rows where new ones come first, in their order."""
-        # Contents are told apart by a hash: whoever makes two of them equal must not speak for another tenant.
-        owner = self._owners.add(tenant)[0].astype(np.uint64)
-        return self._contents.add(self._numbers.add(number)[0].astype(np.uint64) << _HIGH | owner)
-
-
-def rows_of(tenant: U64, trace: tuple[U64, U64], span: U64, parent: pl.Series, start_ns: pl.Series, end_ns: pl.Series, content: npt.NDArray[np.uint32]) -> pl.DataFrame:
-    """`ROWS` of their columns: the `tenant_key` of each, ids as numbers."""
-    tk = trace_key(tenant, *trace)
-    return pl.DataFrame({
-        "tk": tk, "key": span_key(tk, span), "trace_hi": trace[0], "trace_lo": trace[1], "span": span, "parent": parent, "start_ns": start_ns, "end_ns": end_ns, "content": content,
-    }, schema=ROWS)
-
-
-def contents_of(frame: pl.DataFrame, number: U64) -> pl.DataFrame:
-    """`CONTENTS` of a frame of `SPAN_SCHEMA`, a row a content; `number`: of what each says."""
-    return frame.select(
-        *(name for name in SAID if name not in {"kind", "status"}),
+    hi, lo = halves(received["trace_id"])
+    rows = received.select("start_ns", "end_ns").with_columns(trace_hi=pl.Series(hi), trace_lo=pl.Series(lo), span=eight(received["span_id"]), parent=parent)
+    contents = received.with_columns(
         kind=pl.when(pl.col("kind") > Kind.CONSUMER).then(0).otherwise(pl.col("kind")).cast(pl.UInt8),
-        status=pl.when(pl.col("status") > 2).then(0).otherwise(pl.col("status")).cast(pl.UInt8),  # Status.StatusCode
-        odd_parent=pl.when(~pl.col("parent_id").bin.size().is_in([0, 8])).then("parent_id"), hash=pl.Series(number),  # a span id has eight bytes
-    ).select(list(CONTENTS))
+        status=pl.when(pl.col("status") > Status.ERROR).then(0).otherwise(pl.col("status")).cast(pl.UInt8), odd_parent=odd,
+    ).select(*SAID, "odd_parent")
+    return assembled(
+        mixed([*simple, odd, attributes]), tenant_keys(received["tenant"]), np.arange(received.height, dtype=np.uint32), lambda index: contents[index], rows,
+        _links(linking, received["links"].gather(linking)),
+    )
+
+
+def assembled(number: U64, tenant: U64, content: npt.NDArray[np.uint32], contents: Callable[[npt.NDArray[np.uint32]], pl.DataFrame], rows: pl.DataFrame, links: pl.DataFrame) -> Spans:
+    """Spans of what they say, which may come several times: a `number` of each content and the `tenant_key` of its tenant.
+
+    `content`: which one each span says. `contents` gives some of them as a frame of `CONTENTS` without `hash`. `rows` has the ids and times of `ROWS`; `links` is as in `Spans`.
+    """
+    codes, first = _codes(number, tenant)
+    tk = trace_key(tenant[content], rows["trace_hi"].to_numpy(), rows["trace_lo"].to_numpy())
+    found = rows.with_columns(tk=pl.Series(tk), key=pl.Series(span_key(tk, rows["span"].to_numpy())), content=pl.Series(codes[content]))
+    return Spans(found.select(pl.col(name).cast(kind) for name, kind in ROWS.items()), contents(first).with_columns(hash=pl.Series(number[first])).select(list(CONTENTS)), links)
+
+
+def _codes(number: U64, tenant: U64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    codes, first = encoded(number)
+    if (tenant != tenant[0]).any():
+        # Contents are told apart by a hash: whoever makes two of them equal must not speak for another tenant.
+        owner, owners = encoded(tenant)
+        codes, first = encoded(codes.astype(np.uint64) * np.uint64(len(owners)) + owner)
+    return codes, first
 
 
 def tenant_keys(tenants: pl.Series) -> U64:
@@ -144,7 +138,7 @@ def tenant_keys(tenants: pl.Series) -> U64:
     return tenants.replace_strict({name: tenant_key(name) for name in distinct}, return_dtype=pl.UInt64).to_numpy()
 
 
-def _listed(items: Sequence[pl.Series], sizes: npt.NDArray[Any]) -> pl.Series:
+def listed(items: Sequence[pl.Series], sizes: npt.NDArray[Any]) -> pl.Series:
     """One number a list, of the columns of their items; `sizes`: how many items each list has."""
     sizes = sizes.astype(np.int64)
     ends = np.cumsum(sizes)
@@ -154,8 +148,7 @@ def _listed(items: Sequence[pl.Series], sizes: npt.NDArray[Any]) -> pl.Series:
     return pl.Series(sums[ends] - sums[ends - sizes] + sizes.astype(np.uint64))
 
 
-def links_of(rows: npt.NDArray[np.uint32], links: pl.Series) -> pl.DataFrame:
-    """`LINKS` of the lists of `rows`."""
+def _links(rows: npt.NDArray[np.uint32], links: pl.Series) -> pl.DataFrame:
     if not len(rows):
         return pl.DataFrame(schema=LINKS)
     some = pl.DataFrame({"at": rows, "link": links}).explode("link", empty_as_null=False, keep_nulls=False)
@@ -168,7 +161,7 @@ def together(parts: Sequence[Spans]) -> Spans:
     if len(parts) < 2:
         return parts[0] if parts else no_spans()
     contents = pl.concat([part.contents for part in parts])
-    codes, first = Distinct().add(contents["hash"].to_numpy(), tenant_keys(contents["tenant"]))
+    codes, first = _codes(contents["hash"].to_numpy(), tenant_keys(contents["tenant"]))
     rows, links, at, said = [], [], 0, 0
     for part in parts:
         rows.append(part.rows.with_columns(content=pl.Series(codes[said : said + part.contents.height]).gather(part.rows["content"])))

@@ -18,6 +18,7 @@ from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.migrate import migrate
 from nexus.store.pool import Database
 from nexus.wiring.beside import beside_settings, keep_settings
+from nexus.wiring.probe import start_probe
 from nexus.wiring.runtime import Runtime
 from nexus.wiring.supervisor import supervise
 from nexus.wiring.telemetry import start_telemetry
@@ -151,6 +152,7 @@ def _serve(settings: Settings, url: str, names: Sequence[str], on_ready: Callabl
     replica = open_database(settings, read_url.get_secret_value(), pool) if read_url is not None and "api" in names else None
     runtime = Runtime(settings, pool, single_user=single_user, rolls_up="aggregate" in names, docs=docs, replica=replica)
     stop_telemetry = start_telemetry(settings, "up" if single_user else "-".join(names))
+    stop_probe = start_probe(settings.telemetry.listen)
     builders = load_plugins("nexus.wiring.roles", "BUILD")
 
     def started() -> None:
@@ -162,4 +164,5 @@ def _serve(settings: Settings, url: str, names: Sequence[str], on_ready: Callabl
         asyncio.run(supervise(roles, started))
     finally:
         runtime.close()
+        stop_probe()
         stop_telemetry()

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import structlog
+import uvloop
 
 from collector_receiver.memory import keep_freed_memory
 from nexus.errors import NexusError
@@ -55,7 +56,8 @@ def main() -> None:
     runtime = Runtime(task.settings, database)
     stop_telemetry = start_telemetry(task.settings, "receive")
     try:
-        asyncio.run(_receive(runtime, task, stop_telemetry))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_receive(runtime, task, stop_telemetry))
     except NexusError as error:
         _say({"failed": str(error)})
         sys.exit(1)

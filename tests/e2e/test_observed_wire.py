@@ -1,4 +1,4 @@
-"""A random run over OTLP, killed in the middle, and read back by `GET /edges`: equal to the right answer."""
+"""Every case and a random run over OTLP, the service killed in the middle, and read back by `GET /edges`: equal to the right answers."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from observed_harness import cases, differences, key_of
 
 CASES = Path(__file__).parents[1] / "cases"
 SEED = 1
+RANDOM = "random-run"
+SETTINGS = {"pair_horizon_ms": "NEXUS_PAIRING__CALL_HORIZON", "link_horizon_ms": "NEXUS_PAIRING__LINK_HORIZON", "clock_skew_ms": "NEXUS_PAIRING__CLOCK_SKEW"}
 OUTCOMES = ("error", "slowest", "ordinary")
 
 
@@ -54,66 +56,95 @@ def all_edges(client):
         cursor = page["next"]
 
 
-@pytest.mark.slow
-def test_a_random_run_over_the_wire_with_a_crash_in_the_middle(up, tmp_path):
-    requests = [path.read_bytes() for path in sorted((CASES / "random" / str(SEED)).glob("batch-*.pb"))]
-    headers = {"content-type": "application/x-protobuf"}
-
-    def send(bodies):
-        with httpx.Client(timeout=60) as otlp:
-            for body in bodies:
-                otlp.post(f"http://{up.otlp_http}/v1/traces", content=body, headers=headers).raise_for_status()
-
-    send(requests[: len(requests) // 2])
-    up.kill()
-    up.start()
-    send(requests[len(requests) // 2 :])
-    with httpx.Client(base_url=f"http://{up.http}", timeout=120) as client:
-        done = client.post("/otel/aggregate", json={"settle": True}).raise_for_status().json()
-        edges = all_edges(client)
-        services = {label(item): item for item in client.get("/services").raise_for_status().json()["services"]}
-        series = client.get(f"/edges/{edges[0]['rid']}", params={"step": "1h"}).raise_for_status().json()
-    assert done["edges"] == len(edges)
-    assert sum(item["calls"] for item in series["series"]) == series["calls"]
-    product = tmp_path / "product.json"
-    product.write_text(json.dumps({"edges": [plain(edge) for edge in edges], "services": services}), encoding="utf-8")
-    compared = subprocess.run(
-        [sys.executable, str(CASES / "compare.py"), str(CASES / "random" / str(SEED) / "answer.json"), str(product)], capture_output=True, text=True, check=False,
-    )
-    assert compared.returncode == 0, compared.stdout
-    assert "never stated" not in compared.stdout
+def send(up, tokens, bodies):
+    """Requests of tenants: (tenant, body)."""
+    with httpx.Client(timeout=60) as otlp:
+        for tenant, body in bodies:
+            headers = {"content-type": "application/x-protobuf", "authorization": f"Bearer {tokens[tenant]}"}
+            otlp.post(f"http://{up.otlp_http}/v1/traces", content=body, headers=headers)
 
 
-@pytest.mark.slow
-def test_every_case_over_the_wire(database, database_url, tmp_path):
-    """One service, and a tenant for each case: spans go in with the tenant's token, edges come out with it."""
-    mine = {name: case for name, case in cases().items() if not case.get("settings")}
+def tenants_of(database, names):
+    """A token of each tenant, that may send and read."""
     everything = frozenset({Capability.READ, Capability.INGEST})
     with database.connection() as connection:
-        tokens = {name: create_principal(connection, Principal(name, name, Classification.PUBLIC, everything)) for name in mine}
-    up = Up(tmp_path / "data", environment={"NEXUS_DATABASE__URL": database_url, "NEXUS_OTLP__AUTH": "token"})
-    up.start()
-    try:
-        with httpx.Client(timeout=60) as otlp:
-            for name, case in mine.items():
-                body = codec.to_request(codec.case_spans(case)).SerializeToString()
-                headers = {"content-type": "application/x-protobuf", "authorization": f"Bearer {tokens[name]}"}
-                otlp.post(f"http://{up.otlp_http}/v1/traces", content=body, headers=headers)
-        up.post("/otel/aggregate", {"settle": True}, next(iter(tokens.values())))
-        wrong = {}
-        with httpx.Client(base_url=up.url, timeout=60) as client:
-            for name, case in mine.items():
-                client.headers["authorization"] = f"Bearer {tokens[name]}"
-                edges = {key_of(edge): edge for edge in map(plain, all_edges(client))}
-                services = {label(item): item for item in client.get("/services").raise_for_status().json()["services"]} if case["expect"].get("services") else {}
-                found = differences(case, edges, lambda edge: minutes(client, edge), services)
-                if found:
-                    wrong[name] = found
-        assert not wrong
-    finally:
-        up.stop()
+        return {name: create_principal(connection, Principal(name, name, Classification.PUBLIC, everything)) for name in names}
+
+
+def halves(case):
+    """The spans of a case in two requests."""
+    spans = codec.case_spans(case)
+    middle = len(spans) // 2
+    return [codec.to_request(part).SerializeToString() for part in (spans[:middle], spans[middle:]) if part]
+
+
+def wrong_cases(client, mine, tokens):
+    """What of the cases does not hold, by case."""
+    wrong = {}
+    for name, case in mine.items():
+        client.headers["authorization"] = f"Bearer {tokens[name]}"
+        edges = {key_of(edge): edge for edge in map(plain, all_edges(client))}
+        services = services_of(client) if case["expect"].get("services") else {}
+        found = differences(case, edges, lambda edge: minutes(client, edge), services)
+        if found:
+            wrong[name] = found
+    return wrong
+
+
+def services_of(client):
+    return {label(item): item for item in client.get("/services").raise_for_status().json()["services"]}
 
 
 def minutes(client, edge):
     series = client.get(f"/edges/{edge['rid']}", params={"step": "1m"}).raise_for_status().json()["series"]
     return [{"start_ns": ns(item["start"])} | item | {name: item[name] or None for name in ("client_latency_ms", "server_latency_ms", "queue_ms")} for item in series]
+
+
+@pytest.mark.slow
+def test_cases_and_a_random_run_with_a_crash_in_the_middle(database, database_url, tmp_path):
+    """One service, and a tenant for each case and for the run: spans go in with the tenant's token, edges come out with it."""
+    mine = {name: case for name, case in cases().items() if not case.get("settings")}
+    tokens = tenants_of(database, [*mine, RANDOM])
+    run = [path.read_bytes() for path in sorted((CASES / "random" / str(SEED)).glob("batch-*.pb"))]
+    parts = {name: halves(case) for name, case in mine.items()}
+    up = Up(tmp_path / "data", environment={"NEXUS_DATABASE__URL": database_url, "NEXUS_OTLP__AUTH": "token"})
+    up.start()
+    try:
+        send(up, tokens, [*((name, part[0]) for name, part in parts.items()), *((RANDOM, body) for body in run[: len(run) // 2])])
+        up.kill()
+        up.start()
+        send(up, tokens, [*((RANDOM, body) for body in run[len(run) // 2 :]), *((name, body) for name, part in parts.items() for body in part[1:])])
+        up.post("/otel/aggregate", {"settle": True}, tokens[RANDOM])
+        with httpx.Client(base_url=up.url, timeout=120) as client:
+            assert not wrong_cases(client, mine, tokens)
+            client.headers["authorization"] = f"Bearer {tokens[RANDOM]}"
+            edges, services = all_edges(client), services_of(client)
+            series = client.get(f"/edges/{edges[0]['rid']}", params={"step": "1h"}).raise_for_status().json()
+    finally:
+        up.stop()
+    assert sum(item["calls"] for item in series["series"]) == series["calls"]
+    product = tmp_path / "product.json"
+    product.write_text(json.dumps({"edges": [plain(edge) for edge in edges], "services": services}), encoding="utf-8")
+    command = [sys.executable, str(CASES / "compare.py"), str(CASES / "random" / str(SEED) / "answer.json"), str(product)]
+    compared = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert compared.returncode == 0, compared.stdout
+    assert "never stated" not in compared.stdout
+
+
+@pytest.mark.slow
+def test_cases_with_settings_of_their_own(database, database_url, tmp_path):
+    """No two of them set the same differently: one service has the settings of all."""
+    mine = {name: case for name, case in cases().items() if case.get("settings")}
+    together = [item for case in mine.values() for item in case["settings"].items()]
+    assert len(dict(together)) == len(set(together)) > 1
+    tokens = tenants_of(database, mine)
+    settings = {SETTINGS[name]: str(milliseconds / 1000) for name, milliseconds in together}
+    up = Up(tmp_path / "data", environment={"NEXUS_DATABASE__URL": database_url, "NEXUS_OTLP__AUTH": "token"} | settings)
+    up.start()
+    try:
+        send(up, tokens, [(name, body) for name, case in mine.items() for body in halves(case)])
+        up.post("/otel/aggregate", {"settle": True}, next(iter(tokens.values())))
+        with httpx.Client(base_url=up.url, timeout=60) as client:
+            assert not wrong_cases(client, mine, tokens)
+    finally:
+        up.stop()

@@ -35,8 +35,35 @@ def test_exports_of_telemetry_have_no_part_in_the_shares(bench):
     assert services["a"]["exits_by_attribute"] == 1
     assert (services["a"]["shares"]["paired"], services["a"]["shares"]["unpaired"]) == (None, None)
     assert services["a"]["findings"] == []
-    assert services["b"]["shares"] == {"paired": 0.0, "resolved": 0.5, "unpaired": 0.5, "orphaned": 0.0, "late": 0.0, "duplicate": 0.0, "clock_suspect": 0.0}
-    assert any("without a far end" in sentence for sentence in services["b"]["findings"])
+    assert services["b"]["shares"] == {"paired": 0.0, "resolved": 0.5, "unpaired": 0.5, "orphaned": 0.0, "late": 0.0, "duplicate": 0.0, "clock_suspect": 0.0, "unnamed": 0.0}
+    # The export of telemetry is none of them.
+    assert any(sentence.startswith("1 CLIENT or PRODUCER spans of `b` have no far end and name none") for sentence in services["b"]["findings"])
+
+
+def test_unnamed_spans_are_told_to_the_services_of_their_instances(bench):
+    pod, other = {"k8s.pod.uid": "pod-7"}, {"k8s.pod.uid": "pod-8"}
+    lines = [client("cart", 1), client("", 2), client("unknown_service:java", 3), client("web", 4), client(None, 5)]
+    for line, resource in zip(lines, (pod | {"deployment.environment.name": "prod"}, pod, pod, other, {}), strict=True):
+        line["resource"] = resource
+    send(bench, *lines)
+    services = bench.services()
+    assert {name: (view["unnamed"], view["shares"]["unnamed"]) for name, view in services.items()} == {"cart@prod": (2, 2 / 3), "web": (0, 0.0), "(unnamed)": (3, 1.0)}
+    assert any(sentence.startswith("2 spans from instances of `cart` (pod-7) name no service") for sentence in services["cart@prod"]["findings"])
+    assert services["(unnamed)"]["findings"][0].endswith("on their senders (pod-7)")
+    assert not any("name no service" in sentence for sentence in services["web"]["findings"])
+    # Asked for one environment, of which unnamed spans have none; and when the rows are coarse.
+    bench.engine.fold(everything=True)
+    (alone,) = bench.store.services("default", "prod", TimeRange())
+    assert (alone["name"], alone["unnamed"]) == ("cart", 2)
+
+
+def test_what_lies_beyond_the_horizon_is_not_said_to_have_never_come(bench):
+    server = {"service": "b", "trace": "t1", "span": "2", "parent": "1", "kind": "SERVER", "name": "op", "start_ms": 3_600_000, "end_ms": 3_600_005}
+    send(bench, client("a", 1), server)
+    sentences = bench.services()["b"]["findings"]
+    assert [sentence.split(":")[0] for sentence in sentences] == [
+        "1 SERVER spans of `b` name a parent that was not seen within the horizon", "1 parents or linked messages of `b` lie further away in time than the pairing horizon",
+    ]
 
 
 def test_deliveries_count_in_the_range_in_which_they_came(bench, clock):

@@ -14,6 +14,7 @@ from nexus.settings import Settings
 from nexus.settings.load import unknown_variables
 from nexus.wiring.kafka import needed_retention
 from nexus.wiring.process import known_roles
+from nexus.wiring.supervisor import STOP_DEADLINE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -78,7 +79,8 @@ def test_kubernetes_parts_fit_together() -> None:
     assert sorted(listed) == sorted(p.name for p in KUBERNETES.glob("*.yaml") if p.name != "kustomization.yaml")
     assert unknown_variables(next(m for m in found if m["kind"] == "ConfigMap")["data"]) == []
     ports = {p["name"]: p["containerPort"] for c in containers() for p in c["ports"]}
-    assert ports == {"otlp-grpc": 4317, "otlp-http": 4318, "http": 8000}
+    listening = {name.removeprefix("NEXUS_"): int(value.rpartition(":")[2]) for name, value in next(m for m in found if m["kind"] == "ConfigMap")["data"].items() if re.search(r":\d+$", value)}
+    assert ports == {"otlp-grpc": listening["OTLP__GRPC"], "otlp-http": listening["OTLP__HTTP"], "http": listening["HTTP__ADDRESS"], "metrics": listening["TELEMETRY__LISTEN"]}
     for service in (m for m in found if m["kind"] == "Service"):
         for port in service["spec"]["ports"]:
             assert ports[port["targetPort"]] == port["port"]
@@ -109,6 +111,37 @@ def test_kubernetes_on_kafka_replaces_the_local_log_and_nothing_else() -> None:
     # Somewhere every role runs, and the service of the spans finds those that listen.
     roles = {role for c in [*containers(on_kafka), *(c for c in containers() if "4317" not in str(c["ports"]))] for role in c["args"][2].split(",")}
     assert roles >= {*known_roles()} - {"slack"}
-    selector = next(m for m in found if m["kind"] == "Service")["spec"]["selector"]
+    selector = next(m for m in found if m["kind"] == "Service" and m["metadata"]["name"] == "nexus-otlp")["spec"]["selector"]
     labels = next(m for m in found if m["kind"] == "Deployment" and "receive" in m["metadata"]["name"])["spec"]["template"]["metadata"]["labels"]
     assert selector == labels
+
+
+@pytest.mark.parametrize("of", [manifests, on_kafka], ids=["local", "kafka"])
+def test_pods_have_time_to_stop_and_every_one_is_scraped(of: Callable[[], list[dict[str, Any]]]) -> None:
+    found = [*manifests(), *of()]
+    pods = [m["spec"]["template"] for m in of() if "$patch" not in m if m["kind"] in {"Deployment", "StatefulSet"}]
+    monitor = next(m for m in found if m["kind"] == "ServiceMonitor")
+    services = [m["spec"] for m in found if m["kind"] == "Service" and "ports" in m["spec"] and monitor["spec"]["selector"]["matchLabels"].items() <= m["metadata"]["labels"].items()]
+    if of is on_kafka:
+        services.append({"selector": next(m for m in on_kafka() if m["kind"] == "Service" and m["metadata"]["name"] == "nexus-otlp")["spec"]["selector"], "ports": [{"name": "metrics"}]})
+    for pod in pods:
+        (container,) = pod["spec"]["containers"]
+        assert {"startupProbe", "readinessProbe", "livenessProbe"} <= set(container)
+        assert "metrics" in {port["name"] for port in container["ports"]}
+        before = int((container.get("lifecycle") or {"preStop": {"exec": {"command": ["0"]}}})["preStop"]["exec"]["command"][-1])
+        assert pod["spec"]["terminationGracePeriodSeconds"] >= before + STOP_DEADLINE_S * len(container["args"][2].split(","))
+        mine = [s for s in services if s["selector"].items() <= pod["metadata"]["labels"].items()]
+        assert any(port["name"] == monitor["spec"]["endpoints"][0]["port"] for s in mine for port in s["ports"])
+
+
+def test_images_are_pinned_and_nothing_runs_as_root() -> None:
+    images = {name: service["image"] for name, service in COMPOSE["services"].items() if "image" in service and service["image"] != "khala-nexus"}
+    assert images
+    assert [name for name, image in images.items() if not re.search(r":v?\d+\.\d+", image)] == []
+    assert re.findall(r"^FROM (?!python:3\.\d+\.\d+-)", (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE) == []
+    for pod in (m["spec"]["template"]["spec"] for m in [*manifests(), *on_kafka()] if "$patch" not in m if m["kind"] in {"Deployment", "StatefulSet"}):
+        assert pod["securityContext"]["runAsNonRoot"]
+        (container,) = pod["containers"]
+        assert container["securityContext"]["readOnlyRootFilesystem"]
+        # Where the program writes there is a volume.
+        assert {"/var/lib/nexus", "/tmp"} <= {mount["mountPath"] for mount in container["volumeMounts"]}  # noqa: S108  # the image's

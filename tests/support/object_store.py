@@ -23,6 +23,8 @@ class ObjectStore:
         handler = type("Handler", (_Handler,), {"store": self})
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.server.daemon_threads = True
+        # A broker that is killed is what this is for.
+        self.server.handle_error = lambda *_: None
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self.thread.start()
 
