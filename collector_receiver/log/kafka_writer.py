@@ -35,6 +35,11 @@ UNCOMPRESSED: Final[Compression] = "none"
 FULL_RETRY_S: Final = 1.0
 AWAY_RETRY_S: Final = 5.0
 POLL_S: Final = 0.2
+# After these an idempotent producer sends nothing any more, however well the brokers are.
+DEAD: Final = frozenset({
+    KafkaError._FATAL, KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,  # noqa: SLF001  # the client's spelling
+    KafkaError.UNKNOWN_PRODUCER_ID,
+})
 
 
 @dataclass(slots=True)
@@ -56,14 +61,19 @@ class KafkaSpanLogWriter:
         self._pending = 0
         self._partitions = 0
         self._closed = False
-        self._producer = Producer(
+        self._dead = False
+        self._producer = self._made()
+        self._poller = threading.Thread(target=self._poll, name="kafka-producer", daemon=True)
+        self._poller.start()
+
+    def _made(self) -> Producer:
+        options = self._options
+        return Producer(
             options.client(
                 acks="all", enable_idempotence=True, linger_ms=5, compression_type=options.compression, message_max_bytes=options.max_message_bytes + 4096,
                 delivery_timeout_ms=round(options.timeout.total_seconds() * 1000), queue_buffering_max_kbytes=max(1024, options.max_pending_bytes // 1024),
             )
         )
-        self._poller = threading.Thread(target=self._poll, name="kafka-producer", daemon=True)
-        self._poller.start()
 
     def append(self, spans: pl.DataFrame, source: str, rejections: Sequence[Rejection] = ()) -> None:
         """See `SpanLogWriter.append`."""
@@ -124,6 +134,7 @@ class KafkaSpanLogWriter:
         def acknowledged(error: KafkaError | None, _message: Message) -> None:
             # On the poller's thread alone.
             waiting.error = waiting.error or error
+            self._dead = self._dead or (error is not None and error.code() in DEAD)
             waiting.left -= 1
             if waiting.left <= 0:
                 waiting.done.set()
@@ -136,6 +147,7 @@ class KafkaSpanLogWriter:
         except BufferError as error:
             raise Overloaded("the brokers take spans slower than they arrive; send again", retry_after=FULL_RETRY_S) from error
         except KafkaException as error:
+            self._dead = self._dead or error.args[0].code() in DEAD
             raise self._failed(str(error)) from error
         finally:
             with self._lock:
@@ -153,6 +165,12 @@ class KafkaSpanLogWriter:
     def _poll(self) -> None:
         while not self._closed:
             self._producer.poll(POLL_S)
+            if self._dead:
+                # Senders come again with what it had; what it has sent after all counts once.
+                log.warning("kafka_producer_replaced", topic=self._options.topic)
+                dead, self._producer, self._dead = self._producer, self._made(), False
+                dead.purge()
+                dead.flush(POLL_S)
 
 
 def split(spans: Spans, partitions: int) -> list[tuple[int, Spans]]:

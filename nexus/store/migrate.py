@@ -12,6 +12,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import psycopg
+from psycopg.rows import TupleRow
 
 from nexus.errors import ConfigError, StoreUnavailable
 
@@ -57,6 +58,18 @@ def migrations() -> list[Migration]:
     ]
 
 
+def _applied(connection: psycopg.Connection[TupleRow]) -> dict[str, str]:
+    """Names and checksums of what has run."""
+    if connection.execute("SELECT to_regclass('schema_migration')").fetchone() == (None,):
+        return {}
+    return dict(connection.execute("SELECT name, checksum FROM schema_migration").fetchall())
+
+
+def _due(applied: dict[str, str]) -> list[Migration]:
+    """Those that have not run with the text that they have."""
+    return [migration for migration in migrations() if applied.get(migration.name) != migration.checksum]
+
+
 def migrate(url: str) -> list[str]:
     """Bring the database up to date; returns the names of what ran.
 
@@ -65,15 +78,15 @@ def migrate(url: str) -> list[str]:
     """
     try:
         with psycopg.connect(url, autocommit=True, connect_timeout=10, application_name="nexus migrate") as connection:
+            if not _due(_applied(connection)):
+                # Most starts. The lock belongs to a session, which a pooler between does not keep.
+                return []
             connection.execute("SELECT pg_advisory_lock(%s)", (LOCK_ID,))
             connection.execute(_LEDGER)
-            applied: dict[str, str] = dict(connection.execute("SELECT name, checksum FROM schema_migration").fetchall())
+            applied = _applied(connection)
             ran: list[str] = []
-            for migration in migrations():
-                before = applied.get(migration.name)
-                if before == migration.checksum:
-                    continue
-                if before is not None and not migration.repeatable:
+            for migration in _due(applied):
+                if migration.name in applied and not migration.repeatable:
                     msg = f"migration {migration.name} was applied with another text; restore the file or the database"
                     raise ConfigError(msg)
                 with connection.transaction():

