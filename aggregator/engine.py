@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 import structlog
 
@@ -27,6 +28,7 @@ from aggregator.upkeep import keep_up
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.errors import StoreUnavailable
 from nexus.model.coded import Spans, coded, tenant_keys, together
+from nexus.model.tables import places
 from nexus.ports.clock import Clock
 from nexus.ports.span_log import CodedSpanLogReader, LoggedRejection, SpanLogPartition, SpanLogReader
 from nexus.store import observed, observed_window
@@ -285,8 +287,8 @@ class Engine:
 
 
 def _samples(rows: Rows, edges: pl.DataFrame) -> pl.DataFrame:
-    owners = edges.select("edge", owner=pl.Series(tenant_keys(edges["tenant"])))
-    return rows.samples.join(owners, on="edge").select(list(SAMPLES))
+    edge = places(edges["edge"].to_numpy().astype(np.uint64), rows.samples["edge"].to_numpy().astype(np.uint64))
+    return rows.samples.with_columns(owner=pl.Series(tenant_keys(edges["tenant"])[edge])).select(list(SAMPLES))
 
 
 __all__ = ["Batch", "Engine"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 import polars as pl
 
 from aggregator.bounds import OTHER, folded, offenders
 from aggregator.delta import EDGE_COLUMNS, SERVICE, Delta, edge_rid
-from aggregator.rollup import EDGE, Rows, add_bags, add_sketches, add_totals
+from aggregator.packed import add_sketches
+from aggregator.rollup import EDGE, Rows, add_bags, add_totals
 from nexus.store import observed, observed_window
 from nexus.store.pool import Connection
 
@@ -38,8 +40,10 @@ def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.
         return frame.with_columns(edge=numbers.gather(frame["edge"]))
 
     rows = change.rows
-    # Several edges may have become one overflow edge.
-    summed = Rows(add_totals(renumber(rows.totals)), add_bags(renumber(rows.bags)), add_sketches(renumber(rows.sketches)), renumber(rows.samples))
+    summed = Rows(renumber(rows.totals), renumber(rows.bags), renumber(rows.sketches), renumber(rows.samples))
+    if numbers.n_unique() < len(numbers):
+        # Several edges have become one overflow edge.
+        summed = dataclasses.replace(summed, totals=add_totals(summed.totals), bags=add_bags(summed.bags), sketches=add_sketches(summed.sketches))
     return edges.select("tenant", "relation", edge="id").unique(), summed
 
 
