@@ -10,6 +10,7 @@ import polars as pl
 
 from aggregator.bounds import OTHER
 from aggregator.extremes import TRACE, shown
+from aggregator.packed import unpack
 from aggregator.parts import Parts
 from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
 from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
@@ -43,8 +44,9 @@ def summaries(parts: Parts) -> list[dict[str, Any]]:
         _take(out[place], seen[place], kind, items, n, m)
     for row, (instances, days) in zip(out, seen, strict=True):
         row["instances"], row["active_days"] = len(instances), len(days)
+    buckets = unpack(parts.sketches)
     for number, name in enumerate(LATENCIES):
-        for place, *latency in _latencies(parts, rows, number, name):
+        for place, *latency in _latencies(buckets, rows, number, name):
             out[place][name] = latency
     for place, *one in _examples(parts, places):
         out[place]["examples"].append(one)
@@ -92,9 +94,9 @@ def _take(row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items
             row["sampling_known"] = sum(count for count, _, _ in known) / row["observed"] if row["observed"] else 0.0
 
 
-def _latencies(parts: Parts, rows: pl.DataFrame, number: int, name: str) -> Iterator[tuple[Any, ...]]:
+def _latencies(buckets: pl.DataFrame, rows: pl.DataFrame, number: int, name: str) -> Iterator[tuple[Any, ...]]:
     """`place`, and what `summaries` says of a latency."""
-    sketch = parts.sketches.filter((number_of(pl.col("mark")) == number) & (pl.col("n") > 0)).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
+    sketch = buckets.filter((number_of(pl.col("mark")) == number) & (pl.col("n") > 0)).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
     low, high = f"{name}_min", f"{name}_max"
     found = quantiles(sketch, list(ROW)).join(rows.select(*ROW, "place", f"{name}_sum", low, high), on=ROW)
     inside = [pl.col(mark).clip(low, high) / _NS_IN_MS for mark in QUANTILES]

@@ -1,7 +1,8 @@
 """Text to BM25 terms: Korean morphemes, identifiers whole and in parts, stemmed English words. The same for passages and questions.
 
-mecab sees the unchanged text, and only Hangul is taken from it; everything else is taken from the original by pattern.
-Replacing identifiers before mecab would change how it segments what stands around them.
+mecab sees what stands between two spaces, unchanged, and only Hangul is taken from it; everything else is taken from the original by
+pattern. Replacing identifiers before mecab would change how it segments what stands around them. Words repeat, in a text and from text to
+text: each is segmented once, and always in the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from knowledge.glossary import entries
 from knowledge.loanwords import hangul_skeleton, latin_skeleton
 
 # Bumped when the analysis changes: what was indexed before is then indexed anew.
-ANALYSIS = "a3"
+ANALYSIS = "a4"
 HEADING_WEIGHT = 2
 # What can stand in no text: marks terms that are sounds.
 _LATIN, _KOREAN = "\x01e", "\x01k"
@@ -156,6 +157,7 @@ class Analyzer:
     def __init__(self, morphemes: Morphemes | None) -> None:
         self._morphemes = morphemes
         self._sound = lru_cache(maxsize=200_000)(self._heard)
+        self._word = lru_cache(maxsize=200_000)(self._parsed)
         # What decides the terms; a part of each document's fingerprint.
         self.name = f"{ANALYSIS}-{'mecab' if morphemes else 'bigram'}"
 
@@ -180,13 +182,18 @@ class Analyzer:
                     hangul[sound] += count
                 if self._morphemes is None:
                     _add(terms, _bigrams(run), count)
-            if hangul or _HANGUL_RUN.search(text):
-                for line, count in Counter(self._lines(text)).items():
-                    _add(terms, _morpheme(line), count)
+            if self._morphemes is not None:
+                for word, count in Counter(text.split()).items():
+                    if not word.isascii():
+                        _add(terms, self._word(word) if len(word) <= _MAX_IDENTIFIER else self._parsed(word), count)
             for match in _OTHER.finditer(plain):
                 word = match[0].casefold()
                 _add(terms, _bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],), 1)
         return Analysis(terms, latin, hangul)
+
+    def _parsed(self, word: str) -> tuple[str, ...]:
+        """The terms of what stands between two spaces."""
+        return tuple(term for line in self._lines(word) for term in _morpheme(line)) if _HANGUL_RUN.search(word) else ()
 
     def _lines(self, text: str) -> list[str]:
         return self._morphemes(_ENDLESS.sub(r"\g<0> ", text)) if self._morphemes is not None else []

@@ -8,9 +8,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from observed_harness import Bench, codec, delivered
 
-from aggregator.bounds import MAX_ITEMS, MAX_NAME
+from aggregator import numbers
+from aggregator.bounds import MAX_ITEMS, MAX_NAME, MAX_OFFENDERS
 from aggregator.engine import Engine
 from aggregator.working import FAN_IN, WorkingSpans
+from nexus.store import observed
 
 
 def calls(count, name="host-{n}.example", service="a", operation="op"):
@@ -50,6 +52,41 @@ def test_many_services_fold_into_one(database, tmp_path, clock):
     assert sum(edge["calls"] for edge in bench.edges().values()) == 300
     assert sum(service["spans"] for service in bench.services().values()) == 300
     assert len(bench.services()) <= 101
+    # What the names have in common is the offender: each of them alone is none, and there may be millions.
+    (overflow,) = bench.engine.status()["overflow"]
+    assert overflow["offender"] == "service-*"
+    with database.connection() as connection:
+        assert connection.execute("SELECT count(*) FROM observed_overflow").fetchone()[0] <= MAX_OFFENDERS + 1
+
+
+def test_offenders_without_a_pattern_are_counted_together(database, tmp_path, clock, monkeypatch):
+    monkeypatch.setattr(observed, "MAX_OFFENDERS", 30)
+    bench = limited(Bench(database, tmp_path / "w", clock), tmp_path, 100)
+    for at in range(5):
+        names = ["".join(chr(97 + int(digit)) for digit in f"{at * 1000 + n:05}") for n in range(200)]
+        send(bench, [{**span, "service": name, "trace": f"{at}-{name}"} for name, span in zip(names, calls(200, "one.example"), strict=True)])
+    with database.connection() as connection:
+        rows = dict(connection.execute("SELECT offender, folded FROM observed_overflow").fetchall())
+    assert len(rows) <= 30 + MAX_OFFENDERS + 1
+    assert rows["(other)"] > 300
+    (overflow,) = bench.engine.status()["overflow"]
+    assert overflow["offender"] != "(other)"
+    assert overflow["folded"] == sum(rows.values())
+
+
+def test_deliveries_of_names_that_are_no_service_fold(database, tmp_path, clock, monkeypatch):
+    monkeypatch.setattr(numbers, "MAX_STRANGERS", 5)
+    bench = Bench(database, tmp_path / "w", clock)
+    refused = [{**span, "span": "", "service": f"made-up-{n}"} for n, span in enumerate(calls(20))]
+    known = calls(1, service="real")
+    send(bench, known + known)
+    for span in refused:
+        send(bench, [span])
+    with database.connection() as connection:
+        counted = {service: tuple(rest) for service, *rest in connection.execute("SELECT service, sum(duplicates), sum(rejected) FROM observed_delivery GROUP BY 1")}
+    assert counted.pop("real") == (1, 0)
+    assert len(counted) == 6
+    assert counted["(other)"] == (0, 15)
 
 
 def test_operations_beyond_the_limit_fold_into_an_overflow_cause(database, tmp_path, clock):

@@ -165,8 +165,14 @@ SELECT tenant, source, source_env FROM observed_edge WHERE tenant = ANY(%(tenant
 
 -- name: count_overflow
 INSERT INTO observed_overflow (tenant, offender, folded)
-SELECT new.tenant, new.offender, new.folded FROM unnest(%(tenants)s::text[], %(offenders)s::text[], %(counts)s::bigint[]) AS new (tenant, offender, folded)
+SELECT tenant, named, sum(folded) FROM (
+    SELECT new.tenant, new.folded, CASE
+        WHEN EXISTS (SELECT 1 FROM observed_overflow o WHERE o.tenant = new.tenant AND o.offender = new.offender)
+            OR (SELECT count(*) FROM observed_overflow o WHERE o.tenant = new.tenant) < %(most)s THEN new.offender ELSE '(other)' END AS named
+    FROM unnest(%(tenants)s::text[], %(offenders)s::text[], %(counts)s::bigint[]) AS new (tenant, offender, folded)
+) AS found
+GROUP BY tenant, named ORDER BY tenant, named
 ON CONFLICT (tenant, offender) DO UPDATE SET folded = observed_overflow.folded + excluded.folded
 
 -- name: overflow
-SELECT DISTINCT ON (tenant) tenant, offender, sum(folded) OVER (PARTITION BY tenant)::bigint FROM observed_overflow ORDER BY tenant, folded DESC, offender
+SELECT DISTINCT ON (tenant) tenant, offender, sum(folded) OVER (PARTITION BY tenant)::bigint FROM observed_overflow ORDER BY tenant, offender = '(other)', folded DESC, offender
