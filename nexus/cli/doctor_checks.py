@@ -21,6 +21,8 @@ EXPIRES_SOON: Final = timedelta(days=21)
 # Lists of edges from a replica this old mislead.
 REPLICA_S: Final = 300.0
 LAG_BYTES: Final = 256 * 1024**2
+# Of up to 900 kB, most much smaller: minutes of an aggregator's work.
+LAG_MESSAGES: Final = 10_000
 NAMES: Final = 8
 
 
@@ -173,6 +175,9 @@ def status(body: Mapping[str, Any], skew_s: float) -> list[Finding]:
     lag = (body.get("observed") or {}).get("lag_bytes") or 0
     if lag > LAG_BYTES:
         out.append(Finding("span log", State.PROBLEM, f"{lag / 1024**2:.0f} MiB are acknowledged and not rolled up", "docs/howto/operate.md: the aggregator is behind or stopped"))
+    messages = (body.get("observed") or {}).get("lag_messages") or 0
+    if messages > LAG_MESSAGES:
+        out.append(Finding("span log", State.PROBLEM, f"{messages} messages are acknowledged and not rolled up", "docs/howto/operate.md: an aggregator is behind or stopped"))
     return out
 
 

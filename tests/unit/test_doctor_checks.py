@@ -142,6 +142,7 @@ def test_sources_and_lag() -> None:
     body = {"sources": [source("ok"), source("failing"), source("stopped"), source("catching_up", gaps=[{"reason": "too large"}])], "observed": {"lag_bytes": 2**30}}
     assert states(doctor_checks.status(body, -30.0)) == {"source failing": "problem", "source stopped": "problem", "source catching_up": "notice", "span log": "problem", "clock": "problem"}
     assert states(doctor_checks.status({"sources": [source("ok")], "observed": {"lag_bytes": 10}}, 0.2)) == {}
+    assert states(doctor_checks.status({"observed": {"lag_bytes": None, "lag_messages": 20_000}}, 0.2)) == {"span log": "problem"}
     assert states(doctor_checks.metrics({"nexus_span_log_corrupt_bytes_total": 12.0, "nexus_otlp_rejected_spans_total": 0.0})) == {"receiver": "notice"}
 
 
