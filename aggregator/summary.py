@@ -26,7 +26,8 @@ _TRACE, _SPAN = 32, 16
 def summaries(parts: Parts) -> list[dict[str, Any]]:
     """One mapping a row, sorted by edge and start.
 
-    Totals and bounds (ns) by their names; `COUNTED` as mappings, `LISTED` as tuples; `causes`: (caller operation, callee operation, calls), most calls first;
+    Totals and bounds (ns) by their names; `COUNTED` as mappings, `LISTED` as tuples; `folded`: how often what is beyond the limit of a
+    kind counts; `causes`: (caller operation, callee operation, calls), most calls first;
     `instances` (their number), `instance_hours`, `active_days`; `adjusted_calls`, `adjusted_errors`, `sampling_known`; each of `LATENCIES`: count, sum, min, p50, p90, p95,
     p99, max in ms, or None; `examples`: (outcome, trace id, span id, ms or None).
     """
@@ -34,7 +35,8 @@ def summaries(parts: Parts) -> list[dict[str, Any]]:
     places = rows.select(*ROW, "place")
     out = [
         {
-            **row, "basis": {}, "protocol": {}, "via": {}, "source_version": (), "target_version": (), "alias": (), "address": (), "causes": [], "instances": 0, "active_days": 0,
+            **row, "basis": {}, "protocol": {}, "via": {}, "source_version": (), "target_version": (), "alias": (), "address": (), "folded": {}, "causes": [],
+            "instances": 0, "active_days": 0,
             "instance_hours": 0, "examples": [], "adjusted_calls": None, "adjusted_errors": None, "sampling_known": 0.0, "client": None, "server": None, "queue": None,
         }
         for row in rows.iter_rows(named=True)
@@ -66,6 +68,9 @@ def _bags(parts: Parts, places: pl.DataFrame) -> Iterator[tuple[int, str, list[s
 
 def _take(row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items: list[str], n: list[int], m: list[int]) -> None:
     instances, days = seen
+    beyond = sum(count for item, count in zip(items, n, strict=True) if item.startswith(OTHER))
+    if beyond:
+        row["folded"][kind] = beyond
     if kind in COUNTED:
         row[kind] = dict(zip(items, n, strict=True))
     elif kind in LISTED:

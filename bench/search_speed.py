@@ -182,6 +182,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--passages", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--files", type=int, default=200, help="of ten passages each, to ingest")
     parser.add_argument("--skip-ingest", action="store_true")
     parser.add_argument("--skip-search", action="store_true")
     parser.add_argument("--sets", type=Path, default=Path(os.environ.get("SHARED_DIR", "../shared")) / "corpus" / "retrieval")
@@ -194,7 +195,7 @@ def main() -> None:
             migrate(url)
             database, clock = Database(url), SystemClock()
             if not arguments.skip_ingest:
-                ingest(database, clock, Path(folder).resolve() / "docs", lines["ko" if "ko" in lines else "en"])
+                ingest(database, clock, Path(folder).resolve() / "docs", lines["ko" if "ko" in lines else "en"], arguments.files)
             if not arguments.skip_search:
                 searches(database, clock, arguments, lines, questions[: arguments.questions])
             print(f"peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
@@ -232,7 +233,7 @@ def searches(database: Database, clock: SystemClock, arguments, lines: dict[str,
     recall(database, topics, generation)
 
 
-def ingest(database: Database, clock: SystemClock, root: Path, lines: list[str]) -> None:
+def ingest(database: Database, clock: SystemClock, root: Path, lines: list[str], files: int) -> None:
     """Files through the whole path without vectors, and the bundled model."""
     from nexus.settings import load_settings
     from nexus.wiring.knowledge import embedding as bundled
@@ -247,12 +248,12 @@ def ingest(database: Database, clock: SystemClock, root: Path, lines: list[str])
         return "\n".join(chosen)[:500]
 
     root.mkdir()
-    for number in range(200):
+    for number in range(files):
         (root / f"{number}.md").write_text(f"# 문서 {number}\n\n" + "".join(f"## 절 {n}\n\n{text()}\n\n" for n in range(10)), encoding="utf-8")
     readers = {suffix: reader for reader in load_plugins("knowledge.texts", "READER").values() for suffix in reader.suffixes}
     detectors = tuple(load_plugins("knowledge.detectors", "DETECTOR").values())
     options = Options(1000, 200, DEFAULT_RULES, readers, detectors, ANALYZER)
-    plain = Ingestor(database, clock, options, Limits(10_000, 10_000_000, 0), [root], None, ())
+    plain = Ingestor(database, clock, options, Limits(files, 10_000_000, 0), [root], None, ())
     begun, used = time.perf_counter(), time.process_time()
     result = plain.ingest(IngestRequest(root, tenant="ingest"))
     seconds, used = time.perf_counter() - begun, time.process_time() - used

@@ -26,6 +26,8 @@ HEADING_WEIGHT = 2
 _LATIN, _KOREAN = "\x01e", "\x01k"
 # Letters of an English word and syllables of a Korean one between which a likeness of sound means something.
 _SOUNDED, _LONGEST_SOUNDED = 4, 10
+# With the particles behind it; a longer one is no word that has a sound.
+_LONGEST_RUN = 20
 _PARTICLE = re.compile(r"(?<=..)(?:으로|에서|에게|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 
 _CONTENT = frozenset({"NNG", "NNP", "NR", "XR", "VV", "VA", "SH"})
@@ -158,6 +160,9 @@ class Analyzer:
         self._morphemes = morphemes
         self._sound = lru_cache(maxsize=200_000)(self._heard)
         self._word = lru_cache(maxsize=200_000)(self._parsed)
+        # A word is asked for its terms and then for its sound; the passages of a section have one heading.
+        self._short = lru_cache(maxsize=4096)(self._lines)
+        self._heading = lru_cache(maxsize=64)(self.analyse)
         # What decides the terms; a part of each document's fingerprint.
         self.name = f"{ANALYSIS}-{'mecab' if morphemes else 'bigram'}"
 
@@ -176,16 +181,16 @@ class Analyzer:
             _add(terms, found, count)
             _add(latin, heard, count)
         if not text.isascii():
-            for run, count in Counter(_HANGUL_RUN.findall(text)).items():
-                sound = self._sound(run)
-                if sound:
-                    hangul[sound] += count
-                if self._morphemes is None:
-                    _add(terms, _bigrams(run), count)
             if self._morphemes is not None:
                 for word, count in Counter(text.split()).items():
                     if not word.isascii():
                         _add(terms, self._word(word) if len(word) <= _MAX_IDENTIFIER else self._parsed(word), count)
+            for run, count in Counter(_HANGUL_RUN.findall(text)).items():
+                sound = self._sound(run) if len(run) <= _LONGEST_RUN else ""
+                if sound:
+                    hangul[sound] += count
+                if self._morphemes is None:
+                    _add(terms, _bigrams(run), count)
             for match in _OTHER.finditer(plain):
                 word = match[0].casefold()
                 _add(terms, _bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],), 1)
@@ -193,7 +198,10 @@ class Analyzer:
 
     def _parsed(self, word: str) -> tuple[str, ...]:
         """The terms of what stands between two spaces."""
-        return tuple(term for line in self._lines(word) for term in _morpheme(line)) if _HANGUL_RUN.search(word) else ()
+        if not _HANGUL_RUN.search(word):
+            return ()
+        lines = self._short(word) if len(word) <= _MAX_IDENTIFIER else self._lines(word)
+        return tuple(term for line in lines for term in _morpheme(line))
 
     def _lines(self, text: str) -> list[str]:
         return self._morphemes(_ENDLESS.sub(r"\g<0> ", text)) if self._morphemes is not None else []
@@ -204,7 +212,7 @@ class Analyzer:
             word = _PARTICLE.sub("", run)
         else:
             word = run
-            for line in reversed(self._lines(run)):
+            for line in reversed(self._short(run)):
                 surface, _, feature = line.partition("\t")
                 if not feature.startswith("J"):
                     break
@@ -217,7 +225,7 @@ class Analyzer:
 
     def passage(self, heading: str, body: str) -> tuple[dict[int, int], int]:
         """(64-bit term -> frequency, length). A heading counts twice. Sounds are terms of their own and no part of the length."""
-        head, text = self.analyse(heading), self.analyse(body)
+        head, text = self._heading(heading), self.analyse(body)
         counts = {term_key(term): count for term, count in text.terms.items()}
         _count(counts, head.terms, "", HEADING_WEIGHT)
         length = sum(counts.values())

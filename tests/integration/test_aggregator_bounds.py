@@ -98,10 +98,26 @@ def test_operations_beyond_the_limit_fold_into_an_overflow_cause(database, tmp_p
     assert len(edge["causes"]) == MAX_ITEMS + 1
     assert edge["causes"][0]["caller_operation"] == "(other)"
     assert sum(cause["calls"] for cause in edge["causes"]) == MAX_ITEMS + 60
+    assert edge["folded"] == {"cause": 60}
+    (sentence,) = [sentence for sentence in bench.services()["a"]["findings"] if "(other)" in sentence]
+    assert "operations (name spans by route, not by URL)" in sentence
     # Taking back what was folded: the server shows who answered.
     answers = [{**span, "service": "b", "span": "2", "parent": "1", "kind": "SERVER", "attributes": {}} for span in spans]
     send(bench, answers)
     assert set(bench.edges()) == {("a", "CALLS_OBSERVED", "b", "service", False)}
+
+
+def test_versions_instances_and_addresses_beyond_the_limit_are_said(database, tmp_path, clock):
+    bench = Bench(database, tmp_path / "w", clock)
+    spans = calls(MAX_ITEMS + 50, "10.0.{n}.1")
+    for n, span in enumerate(spans):
+        span["resource"] = {"service.version": f"1.{n}", "service.instance.id": f"pod-{n}"}
+        span["attributes"]["server.address"] = f"10.0.{n % 250}.{n // 250 + 1}"
+    send(bench, spans)
+    (edge,) = bench.edges().values()
+    assert (len(edge["source_versions"]), edge["folded"]) == (MAX_ITEMS, {"source_version": 50, "address": 50})
+    said = [sentence.split(" names more ")[1].split(" on one edge")[0] for sentence in bench.services()["a"]["findings"] if "(other)" in sentence]
+    assert said == ["addresses", "versions"]
 
 
 def test_long_names_are_cut(database, tmp_path, clock):

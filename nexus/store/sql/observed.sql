@@ -149,6 +149,13 @@ SELECT r.edge, r.start, r.grain, r.facts, r.calls, r.handled, r.messages, r.retr
 FROM observed_row r
 WHERE r.tenant = %(tenant)s AND r.grain = ANY(%(grains)s) AND r.edge = ANY(%(edges)s) AND r.start >= %(from)s AND r.start < %(to)s
 
+-- name: overfull
+SELECT e.source, e.source_env, r.bags
+FROM observed_edge e JOIN observed_row r ON r.tenant = e.tenant AND r.edge = e.id AND r.grain IN (3, -1)
+WHERE e.tenant = %(tenant)s AND strpos(r.bags, '"(other)') > 0
+ORDER BY e.source, e.source_env, e.rid
+LIMIT %(count)s
+
 -- name: rows_inside
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
        r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
