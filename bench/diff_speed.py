@@ -111,7 +111,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edges", type=int, default=50_000)
     parser.add_argument("--days", type=int, default=90)
-    parser.add_argument("--run-edges", type=int, default=2_000, help="Edges of the whole run from wide rows.")
+    parser.add_argument("--run-edges", type=int, default=500, help="Edges of the whole run from wide rows.")
     parser.add_argument("--embedded", type=Path, help="Folder for a PostgreSQL; without it only the comparison is measured.")
     args = parser.parse_args()
     evidence = world(args.edges, args.days)
