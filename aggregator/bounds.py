@@ -15,6 +15,8 @@ OTHER: Final = "(other)"
 # Items of one kind in one row (latency buckets are bounded by what they are).
 MAX_ITEMS: Final = 200
 MAX_INSTANCE_HOURS: Final = 24 * MAX_ITEMS
+# Offenders that one batch names of a tenant.
+MAX_OFFENDERS: Final = 20
 # Characters of a name and of an attribute's value.
 MAX_NAME: Final = 256
 MAX_VALUE: Final = 1024
@@ -56,6 +58,15 @@ def _overflow_item() -> pl.Expr:
         pl.when(pl.col("kind") == INSTANCE).then(pl.lit(OTHER + SEPARATOR) + pl.col("item").str.extract(r"(\d+)$", 1))
         .when(pl.col("kind") == CAUSE).then(pl.lit(OTHER + SEPARATOR)).otherwise(pl.lit(OTHER))
     )
+
+
+def offenders(lost: pl.DataFrame) -> pl.DataFrame:
+    """`tenant`, `offender`, `len` of folded edges: the service that names too much, or what many names of services have in common; few of each tenant, the rest together."""
+    alike = pl.col("named").str.replace_all(r"[0-9a-fA-F]{8,}|[0-9]+", "*")
+    named = lost.select("tenant", offender=pl.when(pl.col("source") == OTHER).then(alike).otherwise("named"))
+    counted = named.group_by("tenant", "offender").len().sort("tenant", -pl.col("len").cast(pl.Int64), "offender")
+    few = pl.when(pl.int_range(pl.len()).over("tenant") < MAX_OFFENDERS).then("offender").otherwise(pl.lit(OTHER))
+    return counted.with_columns(offender=few).group_by("tenant", "offender").agg(pl.col("len").sum())
 
 
 def folded(new: pl.DataFrame, room: dict[str, int], services: pl.DataFrame) -> pl.DataFrame:

@@ -12,9 +12,10 @@ from aggregator.clients import Clients, peer_label, with_rank
 from aggregator.facts import Facts, Relation, facts, no_facts, number
 from aggregator.rollup import SEPARATOR
 from aggregator.steps import Role, Steps
-from nexus.model.keys import encoded, gathered, mixed
+from nexus.model.keys import gathered, mixed
 from nexus.model.service import ADDRESS_CLASS, NodeKind
 from nexus.model.span import Kind
+from nexus.model.tables import encoded
 
 SHOWS_CALLEE: Final = (Kind.SERVER, Kind.INTERNAL, Kind.UNSPECIFIED, Kind.CONSUMER)
 _NUMBERS: Final = ("row", "sid", "role", "kind", "start_ns", "latency", "suspect", "content")

@@ -16,8 +16,9 @@ import numpy.typing as npt
 import polars as pl
 
 from aggregator.steps import Role, Rules, Steps
-from nexus.model.keys import encoded, gathered, mix
+from nexus.model.keys import gathered, mix
 from nexus.model.span import Kind
+from nexus.model.tables import encoded
 
 # Layers of client spans read at most; deeper ones are as good as broken instrumentation.
 MAX_LAYERS: Final = 64

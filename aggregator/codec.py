@@ -1,8 +1,7 @@
 """Rows as stored: one line a row, its parts packed. Pure.
 
 - `bags`: counted texts as JSON, `[{"k": kind, "i": [item, ...], "n": [count, ...], "m": [count, ...]}, ...]` (`m` a second count, of failures or resolved exits).
-- `sketches`: latency buckets, one little-endian number each: the mark (`aggregator.sketch`) in the upper 16 bits, the count in the lower 48 (negative where a row says
-  what was taken back), in the order of the marks.
+- `sketches`: latency buckets (`aggregator.packed`).
 - `shown`: sample traces, `EXAMPLE_BYTES` each: outcome, trace id, span id, duration in nanoseconds (-1 = none).
 
 Rows of the first release have their latency buckets among the bags, and sample traces as JSON (`examples`); they are read, not written.
@@ -10,22 +9,20 @@ Rows of the first release have their latency buckets among the bags, and sample 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 
 from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA, OUTCOMES, TRACE
+from aggregator.packed import PACKED, add_sketches, blobs, pack, values
 from aggregator.parts import Parts
-from aggregator.rollup import BAG_SCHEMA, LATENCIES, ROW, SKETCH_SCHEMA, TOTALS
+from aggregator.rollup import BAG_SCHEMA, LATENCIES, ROW, TOTALS
 from nexus.model.keys import eight, halves
 
 STORED: Final = (*TOTALS, *BOUNDS, "bags", "sketches", "shown", "examples")
 _BAGS: Final = pl.List(pl.Struct({"k": pl.String, "i": pl.List(pl.String), "n": pl.List(pl.Int64), "m": pl.List(pl.Int64)}))
 _EXAMPLES: Final = pl.List(pl.Struct({"o": pl.String, "t": pl.String, "s": pl.String, "d": pl.Int64}))
-_COUNT_BITS: Final = 48
 _SHOWN: Final = np.dtype([("outcome", "u1"), ("trace_hi", "<u8"), ("trace_lo", "<u8"), ("span", "<u8"), ("duration_ns", "<i8")])
 EXAMPLE_BYTES: Final = _SHOWN.itemsize
 
@@ -34,9 +31,6 @@ def encode(parts: Parts) -> pl.DataFrame:
     """`edge`, `start` and `STORED`, in the order of edge and start. Parts of rows without totals are left out."""
     rows = parts.totals.join(parts.bounds, on=ROW, how="left").sort(ROW)
     places = rows.select(ROW).with_row_index("place")
-    sketches = parts.sketches.join(places, on=ROW).sort("place", "mark")
-    counts = sketches["n"].to_numpy() & np.int64((1 << _COUNT_BITS) - 1)
-    marks = (sketches["mark"].to_numpy().astype(np.uint64) << np.uint64(_COUNT_BITS)) | counts.astype(np.uint64)
     examples = parts.examples.join(places, on=ROW).sort("place", "outcome", *TRACE, "span")
     shown = np.empty(examples.height, dtype=_SHOWN)
     shown["outcome"] = examples["outcome"].replace_strict(OUTCOMES, range(len(OUTCOMES)), return_dtype=pl.UInt8).to_numpy()
@@ -47,23 +41,10 @@ def encode(parts: Parts) -> pl.DataFrame:
     packed = kinds.group_by("place", maintain_order=True).agg(b=pl.struct(k="kind", i="i", n="n", m="m"))
     texts = packed.select("place", bags=pl.struct("b").struct.json_encode().str.slice(5).str.head(-1))
     bags = places.select("place").join(texts, on="place", how="left", maintain_order="left")["bags"].fill_null("[]")
-    return rows.with_columns(
-        bags, _blobs(sketches["place"], marks.astype("<u8"), rows.height).alias("sketches"), _blobs(examples["place"], shown, rows.height).alias("shown"), pl.lit("[]").alias("examples"),
+    ends = np.searchsorted(examples["place"].to_numpy(), np.arange(rows.height), side="right")
+    return rows.join(parts.sketches, on=ROW, how="left", maintain_order="left").with_columns(
+        bags, pl.col("sketches").fill_null(b""), blobs(ends, shown).alias("shown"), pl.lit("[]").alias("examples"),
     ).select(*ROW, *STORED)
-
-
-def _blobs(place: pl.Series, values: npt.NDArray[Any], height: int) -> pl.Series:
-    """The bytes of the values of each place (sorted)."""
-    ends = np.searchsorted(place.to_numpy(), np.arange(height), side="right")
-    offsets = np.concatenate([[0], ends]).astype(np.int64) * values.dtype.itemsize
-    return pl.Series(pl.from_arrow(pa.Array.from_buffers(pa.large_binary(), height, [None, pa.py_buffer(offsets), pa.py_buffer(values.tobytes())])))
-
-
-def _values(blobs: pl.Series, kind: npt.DTypeLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """The values of all blobs, and the place of the blob of each."""
-    dtype = np.dtype(kind)
-    counts = blobs.bin.size().to_numpy() // dtype.itemsize
-    return np.repeat(np.arange(len(blobs)), counts), np.frombuffer(b"".join(blobs.to_list()), dtype=dtype)
 
 
 def decode(stored: pl.DataFrame) -> Parts:
@@ -71,22 +52,20 @@ def decode(stored: pl.DataFrame) -> Parts:
     bags = stored.select(*ROW, b=pl.col("bags").str.json_decode(_BAGS)).explode("b", keep_nulls=False, empty_as_null=False).unnest("b")
     bags = bags.rename({"k": "kind"}).explode("i", "n", "m").rename({"i": "item"}).select(*BAG_SCHEMA)
     old = bags.filter(pl.col("kind").is_in(LATENCIES))
-    place, marks = _values(stored["sketches"], "<u8")
-    # The sign of a count comes back by shifting it up and down again.
-    counts = (marks << np.uint64(64 - _COUNT_BITS)).astype(np.int64) >> np.int64(64 - _COUNT_BITS)
-    sketches = stored.select(pl.col(ROW).gather(place)).with_columns(mark=pl.Series((marks >> np.uint64(_COUNT_BITS)).astype(np.uint16)), n=pl.Series(counts))
-    place, values = _values(stored["shown"], _SHOWN)
+    sketches = stored.select(*PACKED).filter(pl.col("sketches").bin.size() > 0)
+    ends, values_ = values(stored["shown"], _SHOWN)
+    place = np.repeat(np.arange(stored.height), np.diff(ends, prepend=0))
     shown = stored.select(pl.col(ROW).gather(place)).with_columns(
-        pl.Series("outcome", OUTCOMES).gather(values["outcome"].astype(np.uint32)), *[pl.Series(name, values[name].astype(np.uint64)) for name in (*TRACE, "span")],
-        pl.Series("duration_ns", values["duration_ns"].astype(np.int64)).replace(-1, None),
+        pl.Series("outcome", OUTCOMES).gather(values_["outcome"].astype(np.uint32)), *[pl.Series(name, values_[name].astype(np.uint64)) for name in (*TRACE, "span")],
+        pl.Series("duration_ns", values_["duration_ns"].astype(np.int64)).replace(-1, None),
     )
     if old.height:
         bags = bags.filter(~pl.col("kind").is_in(LATENCIES))
         number = pl.col("kind").replace_strict(LATENCIES, [n << 12 for n in range(len(LATENCIES))], return_dtype=pl.Int32)
-        sketches = pl.concat([sketches, old.select(*ROW, mark=(pl.col("item").cast(pl.Int32) + 1 + number).cast(pl.UInt16), n="n")])
+        sketches = add_sketches(sketches, pack(old.select(*ROW, mark=(pl.col("item").cast(pl.Int32) + 1 + number).cast(pl.UInt16), n="n")))
     if (stored["examples"] != "[]").any():
         shown = pl.concat([shown, _old_examples(stored)])
-    return Parts(stored.select(*ROW, *TOTALS), bags, sketches.select(*SKETCH_SCHEMA), stored.select(*ROW, *BOUNDS), shown.select(*EXAMPLE_SCHEMA))
+    return Parts(stored.select(*ROW, *TOTALS), bags, sketches, stored.select(*ROW, *BOUNDS), shown.select(*EXAMPLE_SCHEMA))
 
 
 def _old_examples(stored: pl.DataFrame) -> pl.DataFrame:

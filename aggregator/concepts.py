@@ -14,6 +14,7 @@ from typing import Final
 import polars as pl
 
 from aggregator.attributes import any_of, columns, first
+from aggregator.hosts import HOSTS, host_address, host_name, named_host
 from nexus.model.service import ANONYMOUS
 from nexus.model.span import Kind, Status
 
@@ -36,7 +37,6 @@ CONCEPTS: Final = (
     "family", "method", "rpc_service", "http_method", "path", "host", "address", "peer", "peer_old", "peer_space", "database", "db_system", "db_name", "msg_system", "topic",
     "operation", "batch", "message", "retry", "cancel", "error", "infrastructure",
 )
-_IPV4: Final = r"^\d{1,3}(\.\d{1,3}){3}$"
 
 
 def concepts(spans: pl.DataFrame, infrastructure: Infrastructure) -> pl.DataFrame:
@@ -47,13 +47,13 @@ def concepts(spans: pl.DataFrame, infrastructure: Infrastructure) -> pl.DataFram
     parts = [
         by_distinct(table, ("name", *_RPC), _rpc(table)), by_distinct(table, _HTTP, _http(table)), by_distinct(table, ("status", "status_message", *_OUTCOME), _outcome(table)),
         by_distinct(table, _DATABASE, _database(table)), by_distinct(table, _MESSAGING, _messaging(table)),
-        by_distinct(table, _PEER, _peer(table)), *(by_distinct(table, (key,), [_named_host(key).alias(key)]) for key in HOSTS if key in table.columns),
+        by_distinct(table, _PEER, _peer(table)), *(by_distinct(table, (key,), [named_host(key).alias(key)]) for key in HOSTS if key in table.columns),
     ]
     own = spans.select(own=pl.col("service_name").str.to_lowercase())
     said = pl.concat([table.select("name", "kind"), own, *parts], how="horizontal")
     said = said.with_columns(
-        host=pl.coalesce(*[_host_name(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
-        address=pl.coalesce(*[_host_address(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
+        host=pl.coalesce(*[host_name(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
+        address=pl.coalesce(*[host_address(c) for c in HOSTS if c in said.columns], pl.lit(None, pl.String)),
     ).drop("own", *[c for c in HOSTS if c in said.columns])
     said = said.with_columns(family=_family(), infrastructure=infrastructure.flag())
     return pl.concat([spans.drop("attributes"), said.drop("name", "kind")], how="horizontal")
@@ -147,41 +147,8 @@ def _http(table: pl.DataFrame) -> list[pl.Expr]:
     ]
 
 
-HOSTS: Final = ("server.address", "net.peer.name", "http.host", "url.full", "http.url", "network.peer.address", "net.sock.peer.name", "net.sock.peer.addr", "net.peer.ip")
-
-
 def _peer(table: pl.DataFrame) -> list[pl.Expr]:
     return [first(table, "service.peer.name").alias("peer"), first(table, "peer.service").alias("peer_old"), first(table, "service.peer.namespace").alias("peer_space")]
-
-
-def _named_host(key: str) -> pl.Expr:
-    raw = pl.col(key).str.strip_chars()
-    return _host(raw.str.extract(r"^[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)", 1) if key in {"url.full", "http.url"} else raw)
-
-
-def _host(raw: pl.Expr) -> pl.Expr:
-    """Lower case, without scheme, user, port, brackets, zone and final dot; null where nothing is left. A socket path stays as it is."""
-    socket = raw.str.starts_with("/") | raw.str.starts_with("unix:") | raw.str.starts_with("@")
-    # A gRPC target has an empty authority: dns:///cart:7070.
-    host = raw.str.replace(r"^[A-Za-z][A-Za-z0-9+.-]*:///?", "").str.extract(r"^([^/?#]*)", 1).str.extract(r"([^@]*)$", 1).str.to_lowercase()
-    bracketed = host.str.extract(r"^\[([^\]]*)\]", 1)
-    host = pl.coalesce(bracketed, pl.when(host.str.count_matches(":", literal=True) > 1).then(host).otherwise(host.str.replace(r":\d*$", "")))
-    host = host.str.replace(r"%.*$", "").str.strip_chars_end(".").str.strip_chars()
-    return pl.when(socket).then(raw).otherwise(pl.when(host != "").then(host))
-
-
-def is_address(host: pl.Expr) -> pl.Expr:
-    """Whether a normalised host names nobody: an IP address, localhost, a socket path."""
-    return host.str.contains(_IPV4) | host.str.contains(r"[:/]") | (host == "localhost") | host.str.ends_with(".localhost") | host.str.starts_with("@")
-
-
-def _host_name(column: str) -> pl.Expr:
-    # Never the caller itself; a database may well have the name of the service that speaks for it.
-    return pl.when(~is_address(pl.col(column)) & (pl.col("database") | pl.col(column).ne_missing(pl.col("own")))).then(pl.col(column))
-
-
-def _host_address(column: str) -> pl.Expr:
-    return pl.when(is_address(pl.col(column))).then(pl.col(column))
 
 
 def _database(table: pl.DataFrame) -> list[pl.Expr]:

@@ -13,16 +13,19 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from aggregator.facts import Facts
 from aggregator.observe import Observed, observe
+from aggregator.packed import PACKED
 from aggregator.prepare import counted_services
-from aggregator.rollup import BAG_SCHEMA, EDGE, SAMPLE_SCHEMA, SEPARATOR, SKETCH_SCHEMA, TOTALS, Rows, add_bags, add_totals, cells_of, rollup
+from aggregator.rollup import BAG_SCHEMA, EDGE, SAMPLE_SCHEMA, SEPARATOR, TOTALS, Rows, add_bags, add_totals, cells_of, rollup
 from aggregator.service_facts import COUNTERS, EXITS
 from aggregator.steps import Rules
-from nexus.model.coded import Spans, canonical, together
+from nexus.model.coded import Spans, canonical, tenant_keys, together
 from nexus.model.keys import BEFORE
+from nexus.model.tables import encoded
 from nexus.model.window import HOUR_NS
 
 SERVICE: Final = "SERVICE"
@@ -104,7 +107,7 @@ def _service_rows(services: Facts) -> Rows:
         parts.append(lines.group_by(*row, "item").agg(pl.col("n", "m").sum()).with_columns(kind=pl.lit(kind)))
     bags = pl.concat([part.select(list(BAG_SCHEMA)).cast(pl.Schema(BAG_SCHEMA)) for part in parts]).filter((pl.col("n") != 0) | (pl.col("m") != 0))
     totals = summed.select(*row, facts="spans")
-    return Rows(_only_facts(totals), bags, pl.DataFrame(schema=SKETCH_SCHEMA), pl.DataFrame(schema=SAMPLE_SCHEMA))
+    return Rows(_only_facts(totals), bags, pl.DataFrame(schema=PACKED), pl.DataFrame(schema=SAMPLE_SCHEMA))
 
 
 def _only_facts(facts: pl.DataFrame) -> pl.DataFrame:
@@ -113,20 +116,41 @@ def _only_facts(facts: pl.DataFrame) -> pl.DataFrame:
 
 def unseen(new: Spans, related: Spans) -> tuple[Spans, pl.DataFrame]:
     """`new` without repeated deliveries, and how many spans of each service (`tenant`, `service`, `environment`, `duplicates`) were repeated."""
-    keys = pl.concat([related.rows["key"], new.rows["key"]])
-    again = np.flatnonzero(keys.is_duplicated().to_numpy()).astype(np.uint32)
-    none = pl.DataFrame(schema={"tenant": pl.String, "service": pl.String, "environment": pl.String, "duplicates": pl.Int64})
-    if not len(again):
-        return new, none
-    every = together([related, new])
-    some = canonical(every, again).with_columns(key=keys.gather(again), tenant=every.said("tenant").gather(again))
-    repeated = some.with_columns(first=pl.struct("tenant", "key", "canonical").is_first_distinct()).filter(~pl.col("first") & (pl.col("at") >= related.height))
-    if not repeated.height:
-        return new, none
-    kept = np.ones(new.height, dtype=bool)
-    place = repeated["at"].to_numpy() - related.height
-    kept[place] = False
-    return new.where(kept), counted_services(new, place, "duplicates")
+    codes, first = encoded(np.concatenate([related.rows["key"].to_numpy(), new.rows["key"].to_numpy()]))
+    repeated = np.zeros(len(codes), dtype=bool)
+    later = np.flatnonzero(first[codes] != np.arange(len(codes)))
+    if len(later):
+        # Most that come again say the same in every number; what is said in two ways is compared as text.
+        same = _alike((related, new), later, first[codes[later]])
+        repeated[later[same]] = True
+        differ = np.zeros(len(first), dtype=bool)
+        differ[codes[later[~same]]] = True
+        if differ.any():
+            every = together([related, new])
+            some = canonical(every, np.flatnonzero(differ[codes]).astype(np.uint32))
+            some = some.with_columns(key=pl.Series(codes).gather(some["at"]), tenant=every.said("tenant").gather(some["at"]))
+            repeated[some.filter(~pl.struct("tenant", "key", "canonical").is_first_distinct())["at"].to_numpy()] = True
+    repeated = repeated[related.height :]
+    return new.where(~repeated), counted_services(new, np.flatnonzero(repeated), "duplicates")
+
+
+def _alike(parts: tuple[Spans, Spans], rows: npt.NDArray[np.int64], others: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+    """Whether each of `rows` (of both parts, one after the other) says the same as the one of `others`, as far as numbers tell: spans with links may."""
+    same = np.ones(len(rows), dtype=bool)
+    for column in zip(*(_told(part) for part in parts), strict=True):
+        values = np.concatenate(column)
+        same &= values[rows] == values[others]
+    linking = np.concatenate([parts[0].links["at"].to_numpy(), parts[1].links["at"].to_numpy() + np.uint32(parts[0].height)])
+    return same & ~np.isin(rows, linking) & ~np.isin(others, linking)
+
+
+def _told(spans: Spans) -> list[npt.NDArray[Any]]:
+    """What tells copies of a span from others with its key: number and tenant of its content, times, parent."""
+    content, owner = spans.rows["content"].to_numpy(), tenant_keys(spans.contents["tenant"])
+    return [
+        spans.contents["hash"].to_numpy()[content], owner[content], spans.rows["start_ns"].to_numpy(), spans.rows["end_ns"].to_numpy(),
+        spans.rows["parent"].fill_null(0).to_numpy(),
+    ]
 
 
 __all__ = ["Delta", "delta", "difference", "edge_rid", "unseen"]

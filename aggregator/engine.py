@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 import structlog
 
 from aggregator.deliveries import delivery_counts
 from aggregator.delta import delta, unseen
 from aggregator.exchange import Exchange, Mail
-from aggregator.numbers import numbered
+from aggregator.numbers import numbered, of_services
 from aggregator.pending import QUIET, Pending
 from aggregator.rebuild import again, marked
 from aggregator.replace import fold, recovered, roll
@@ -27,6 +28,7 @@ from aggregator.upkeep import keep_up
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.errors import StoreUnavailable
 from nexus.model.coded import Spans, coded, tenant_keys, together
+from nexus.model.tables import places
 from nexus.ports.clock import Clock
 from nexus.ports.span_log import CodedSpanLogReader, LoggedRejection, SpanLogPartition, SpanLogReader
 from nexus.store import observed, observed_window
@@ -68,6 +70,7 @@ class Engine:
         self._seq: int | None = None
         self._position: dict[str, int] = {}
         self._pending = Pending()
+        self._strangers: dict[str, set[str]] = {}
 
     def batch(self, max_spans: int) -> Batch:
         """Roll up to about `max_spans` new spans up. StoreUnavailable: nothing happened, call again."""
@@ -230,7 +233,10 @@ class Engine:
             "late_spans": late, "duplicates": duplicates, "rejected": rejected, "open_windows": open_windows, "settled_windows": settled,
             "working_parts": parts, "working_bytes": size,
             "overflow": [
-                {"tenant": tenant, "folded": count, "offender": offender, "finding": f"{count} edges beyond the limit of {self._max_edges} are folded; most name `{offender}`"}
+                {
+                    "tenant": tenant, "folded": count, "offender": offender,
+                    "finding": f"{count} edges and services beyond the limit of {self._max_edges} were folded, counted with each batch; most come from `{offender}`",
+                }
                 for tenant, offender, count in overflow
             ],
         }
@@ -263,7 +269,7 @@ class Engine:
                 self._exchange.answer(connection, mail, related, new, now)
                 counted = delivery_counts(late, repeated, rejections, now)
                 if counted.height:
-                    observed.count_deliveries(connection, counted)
+                    observed.count_deliveries(connection, of_services(connection, counted, self._strangers))
                 observed.move_position(connection, dataclasses.replace(stored, position=after, seq=seq, holder=self._holder), now, self.shard)
         except BaseException:
             self._seq = None
@@ -281,8 +287,8 @@ class Engine:
 
 
 def _samples(rows: Rows, edges: pl.DataFrame) -> pl.DataFrame:
-    owners = edges.select("edge", owner=pl.Series(tenant_keys(edges["tenant"])))
-    return rows.samples.join(owners, on="edge").select(list(SAMPLES))
+    edge = places(edges["edge"].to_numpy().astype(np.uint64), rows.samples["edge"].to_numpy().astype(np.uint64))
+    return rows.samples.with_columns(owner=pl.Series(tenant_keys(edges["tenant"])[edge])).select(list(SAMPLES))
 
 
 __all__ = ["Batch", "Engine"]

@@ -5,18 +5,18 @@ All of it merges: parts of a row, and rows of several windows, give what their f
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from aggregator.packed import places
 from aggregator.rollup import LATENCIES, ROW
-from nexus.model.keys import encoded
+from nexus.model.compiled import compiled
 
 KEPT: Final = 3
-# Nanoseconds; what takes longer counts as equally slow until the last choice.
-_LONGEST: Final = (1 << 44) - 1
+_LAST: Final = np.uint64(2**64 - 1)
 # Ordinary traces are shown without the failed and the slowest ones: as many more are kept, so that merging stays exact.
 ORDINARY_KEPT: Final = 3 * KEPT
 OUTCOMES: Final = ("error", "slowest", "ordinary")
@@ -39,12 +39,6 @@ def bounds(samples: pl.DataFrame) -> pl.DataFrame:
         pl.col("at_ns").min().alias("first_ns"), pl.col("at_ns").max().alias("last_ns"), *sides,
     ).sort("place")
     return pl.concat([samples[first].select(ROW), found.select(BOUNDS)], how="horizontal")
-
-
-def places(frame: pl.DataFrame) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """A small number of each row's (`edge`, `start`), and where each comes first."""
-    starts, start = encoded(frame["start"].to_numpy())
-    return encoded(frame["edge"].to_numpy().astype(np.uint64) * np.uint64(len(start)) + starts)
 
 
 def merge_bounds(parts: pl.DataFrame) -> pl.DataFrame:
@@ -73,7 +67,7 @@ def examples(samples: pl.DataFrame) -> pl.DataFrame:
 
 def _slowest(seen: pl.DataFrame) -> pl.DataFrame:
     timed = seen.filter(pl.col("duration_ns").is_not_null())
-    rank = (np.maximum(_LONGEST - timed["duration_ns"].to_numpy(), 0).astype(np.uint64)) << np.uint64(20)
+    rank = _LAST - timed["duration_ns"].to_numpy().astype(np.uint64)
     found = _candidates(timed, np.ones(timed.height, dtype=bool), rank, 4 * KEPT)
     # Where few traces have all the slowest, look further.
     few = found.unique(["place", *TRACE]).group_by("place").len().filter(pl.col("len") < KEPT)["place"].implode()
@@ -81,23 +75,29 @@ def _slowest(seen: pl.DataFrame) -> pl.DataFrame:
 
 
 def _candidates(seen: pl.DataFrame, wanted: npt.NDArray[np.bool_], rank: npt.NDArray[np.uint64], kept: int) -> pl.DataFrame:
-    """Of each place the wanted rows with one of the `kept` smallest values of the upper 40 bits of `rank`: few, and no fewer than what `merge_examples` keeps of them."""
-    at = np.flatnonzero(wanted)
-    # One sort of one number: the place, of which there are fewer than 2^24, then the rank as far as it fits.
-    number = (seen["place"].to_numpy()[at].astype(np.uint64) << np.uint64(40)) | (rank[at] >> np.uint64(24))
-    order = np.argsort(number)
-    number = number[order]
-    place = number >> np.uint64(40)
-    # Equal values share a rank: a trace that comes twice takes one, and ties are all kept.
-    ranks = np.cumsum(_changes(number))
-    before = np.maximum.accumulate(np.where(_changes(place), ranks, 0))
-    return seen[np.sort(at[order[ranks - before < kept]])]
+    """Of each place the wanted rows with one of the `kept` smallest ranks: few, and no fewer than what `merge_examples` keeps of them. Ties are all kept."""
+    place = seen["place"].to_numpy()
+    smallest = np.full((int(place.max(initial=0)) + 1, kept), _LAST)
+    _smallest(place, wanted, rank, smallest)
+    return seen.filter(pl.Series(wanted & (rank <= smallest[:, -1][place])))
 
 
-def _changes(ordered: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    fresh = np.ones(len(ordered), dtype=bool)
-    fresh[1:] = ordered[1:] != ordered[:-1]
-    return fresh
+@compiled
+def _smallest(place: Any, wanted: Any, rank: Any, smallest: Any) -> None:
+    """The smallest ranks of each place, in order. A trace that comes twice takes one."""
+    kept = smallest.shape[1]
+    for row in range(len(place)):
+        of, number = place[row], rank[row]
+        if not wanted[row] or number >= smallest[of, kept - 1]:
+            continue
+        at = kept - 1
+        while at > 0 and smallest[of, at - 1] > number:
+            at -= 1
+        if at > 0 and smallest[of, at - 1] == number:
+            continue
+        for later in range(kept - 1, at, -1):
+            smallest[of, later] = smallest[of, later - 1]
+        smallest[of, at] = number
 
 
 def merge_examples(parts: pl.DataFrame) -> pl.DataFrame:

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from nexus.model.keys import encoded, mixed
+from nexus.model.keys import mixed
+from nexus.model.tables import encoded
 
 
 class Relation(IntEnum):

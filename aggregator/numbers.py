@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Final
+
 import polars as pl
 
-from aggregator.bounds import folded
-from aggregator.delta import EDGE_COLUMNS, Delta, edge_rid
-from aggregator.rollup import EDGE, Rows, add_bags, add_sketches, add_totals
+from aggregator.bounds import OTHER, folded, offenders
+from aggregator.delta import EDGE_COLUMNS, SERVICE, Delta, edge_rid
+from aggregator.packed import add_sketches
+from aggregator.rollup import EDGE, Rows, add_bags, add_totals
 from nexus.store import observed, observed_window
 from nexus.store.pool import Connection
+
+# Names of a tenant that deliveries are counted under though no service has them: of spans that were refused or late, and nothing else.
+MAX_STRANGERS: Final = 1000
 
 
 def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.DataFrame, Rows]:
@@ -33,15 +40,34 @@ def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.
         return frame.with_columns(edge=numbers.gather(frame["edge"]))
 
     rows = change.rows
-    # Several edges may have become one overflow edge.
-    summed = Rows(add_totals(renumber(rows.totals)), add_bags(renumber(rows.bags)), add_sketches(renumber(rows.sketches)), renumber(rows.samples))
+    summed = Rows(renumber(rows.totals), renumber(rows.bags), renumber(rows.sketches), renumber(rows.samples))
+    if numbers.n_unique() < len(numbers):
+        # Several edges have become one overflow edge.
+        summed = dataclasses.replace(summed, totals=add_totals(summed.totals), bags=add_bags(summed.bags), sketches=add_sketches(summed.sketches))
     return edges.select("tenant", "relation", edge="id").unique(), summed
 
 
 def _fold(connection: Connection, new: pl.DataFrame, room: dict[str, int]) -> pl.DataFrame:
-    before = new.select("edge", offender="source")
+    before = new.select("edge", named="source")
     new = folded(new, room, observed.known_services(connection, list(room)))
-    lost = new.filter("over").join(before, on="edge").group_by("tenant", "offender").len().sort("tenant", -pl.col("len").cast(pl.Int64), "offender")
-    observed.count_overflow(connection, lost)
+    observed.count_overflow(connection, offenders(new.filter("over").join(before, on="edge")))
     rids = [edge_rid(key) for key in new.select("relation", *EDGE[2:]).iter_rows()]
     return new.with_columns(rid=pl.Series(rids, dtype=pl.String)).drop("over")
+
+
+def of_services(connection: Connection, counted: pl.DataFrame, strangers: dict[str, set[str]]) -> pl.DataFrame:
+    """Counters of deliveries (`tenant`, `service`, `environment`, ...) with those of too many names that are no service folded: anybody can make names up.
+
+    `strangers`: rids of such names that were let through, by tenant; those of this batch are added.
+    """
+    rids = [edge_rid((SERVICE, service, environment, "", "service", "", False)) for service, environment in counted.select("service", "environment").iter_rows()]
+    known = set(observed.edge_ids(connection, counted.select("tenant", rid=pl.Series(rids, dtype=pl.String))).select("tenant", "rid").iter_rows())
+    kept = []
+    for tenant, rid in zip(counted["tenant"], rids, strict=True):
+        seen = strangers.setdefault(tenant, set())
+        kept.append((tenant, rid) in known or rid in seen or len(seen) < MAX_STRANGERS)
+        if kept[-1] and (tenant, rid) not in known:
+            seen.add(rid)
+    named = pl.Series(kept)
+    folded_names = pl.when(named).then("service").otherwise(pl.lit(OTHER)).alias("service"), pl.when(named).then("environment").otherwise(pl.lit("")).alias("environment")
+    return counted.with_columns(folded_names).group_by("tenant", "service", "environment", "minute").agg(pl.all().sum()).select(counted.columns)

@@ -10,8 +10,9 @@ import polars as pl
 from aggregator.calls import call_steps, client_only, from_named, named_callers, paired, resolved, targets
 from aggregator.clients import clients
 from aggregator.consuming import consuming, resolve_links
+from aggregator.delivering import delivers
 from aggregator.facts import Facts, together
-from aggregator.messaging import delivers, publishes, pushes, subscribes, topics
+from aggregator.messaging import publishes, pushes, subscribes, topics
 from aggregator.prepare import prepare
 from aggregator.publishing import publishing
 from aggregator.service_facts import exits, service_facts

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA, merge_bounds, merge_examples
-from aggregator.rollup import BAG_SCHEMA, ROW, SKETCH_SCHEMA, TOTALS, add_bags, add_sketches, add_totals
+from aggregator.packed import PACKED, add_sketches
+from aggregator.rollup import BAG_SCHEMA, ROW, TOTALS, add_bags, add_totals
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Frames by `edge` and `start` (ns): `totals` (one line a row), `bags`, `sketches`, `bounds` (at most one line a row) and `examples`."""
+    """Frames by `edge` and `start` (ns): `totals` (one line a row), `bags`, `sketches` (packed) and `bounds` (at most one line a row), and `examples`."""
 
     totals: pl.DataFrame
     bags: pl.DataFrame
@@ -49,5 +50,5 @@ def added(parts: Parts) -> Parts:
 
 def no_parts() -> Parts:
     """No row."""
-    whole = dict.fromkeys((*ROW, *TOTALS), pl.Int64), BAG_SCHEMA, SKETCH_SCHEMA, dict.fromkeys((*ROW, *BOUNDS), pl.Int64), EXAMPLE_SCHEMA
+    whole = dict.fromkeys((*ROW, *TOTALS), pl.Int64), BAG_SCHEMA, PACKED, dict.fromkeys((*ROW, *BOUNDS), pl.Int64), EXAMPLE_SCHEMA
     return Parts(*(pl.DataFrame(schema=schema) for schema in whole))

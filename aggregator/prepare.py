@@ -22,6 +22,7 @@ from nexus.model.coded import Spans, canonical
 from nexus.model.keys import span_key
 from nexus.model.service import UNNAMED
 from nexus.model.span import Kind
+from nexus.model.tables import places, stable_order
 
 _NAMES: Final = ("name", "service_name", "service_namespace", "environment", "service_version", "instance")
 SERVING: Final = (Kind.SERVER, Kind.CONSUMER)
@@ -84,7 +85,7 @@ def _with_services(contents: pl.DataFrame) -> pl.DataFrame:
 
 def _distinct(received: Spans, key: npt.NDArray[np.uint64], kind: npt.NDArray[Any], sid: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """Rows of the spans that are kept, in the order of (key, kind, service), and `conflicts` of each."""
-    order = np.argsort(key).astype(np.uint32)
+    order = stable_order(key)
     several = _runs(key[order])
     if not several.any():
         return order, np.zeros(len(order), dtype=np.int64)
@@ -122,15 +123,14 @@ def _parents(rows: pl.DataFrame, contents: pl.DataFrame) -> pl.DataFrame:
     wanted = pl.Series(span_key(rows["tk"].to_numpy(), numbers))
     several = _runs(key.to_numpy())
     up = np.full(rows.height, -1, dtype=np.int64)
-    single = pl.DataFrame({"wanted": key, "row": np.arange(rows.height)})
     at = np.flatnonzero(usable)
-    found = pl.DataFrame({"wanted": wanted.gather(at)}).join(single.filter(~pl.Series(several)) if several.any() else single, on="wanted", how="left", maintain_order="left")
-    up[at] = found["row"].fill_null(-1).to_numpy()
+    up[at] = places(key.to_numpy(), wanted.to_numpy()[at])
     shared = np.zeros(rows.height, dtype=bool)
     if several.any():
         options = pl.DataFrame({"option": np.flatnonzero(several)}).with_columns(
             key=key.filter(pl.Series(several)), option_sid=sid.filter(pl.Series(several)), option_kind=kind.filter(pl.Series(several)),
         )
+        at = at[(up[at] >= 0) & several[up[at]]]
         chosen = _choose(pl.DataFrame({"row": at, "key": wanted.gather(at), "kind": kind.gather(at), "sid": sid.gather(at)}), options)
         up[chosen["row"].to_numpy()] = chosen["option"].to_numpy()
         tied = _shared(options)

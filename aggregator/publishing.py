@@ -29,7 +29,8 @@ def publishing(spans: Steps, links: pl.DataFrame) -> pl.DataFrame:
     group = _groups(own, carried)
     own = own.with_columns(head=pl.Series(group, dtype=pl.UInt32))
     # The one that was on the wire knows best; else any of the group, the earliest first.
-    known = own.sort("head", pl.col("row") != pl.col("head"), "start_ns", "key").group_by("head", maintain_order=True).agg(
+    asks = own.filter(pl.any_horizontal(pl.col("system", "destination").is_null())).select("head")
+    known = own.join(asks, on="head", how="semi").sort("head", pl.col("row") != pl.col("head"), "start_ns", "key").group_by("head", maintain_order=True).agg(
         g_destination=pl.col("destination").drop_nulls().first(), g_system=pl.col("system").sort_by(pl.col("destination").is_null(), maintain_order=True).drop_nulls().first(),
     )
     own = own.join(known, on="head", how="left", maintain_order="left")

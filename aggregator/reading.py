@@ -15,7 +15,7 @@ from aggregator.merge import ERA, GRAINS, by_day, hours_of_shards
 from aggregator.parts import Parts, added, no_parts, together
 from aggregator.ranges import DAY_S, SIZES, Kept, Segment, covered, segments, steps, time_range
 from aggregator.rollup import INSTANCE, add_bags
-from aggregator.services import service_view
+from aggregator.services import overfull, service_view
 from aggregator.summary import summaries
 from aggregator.view import Links, edge_view
 from nexus.model.edge import EdgeHistory, ObservedEdge
@@ -29,6 +29,8 @@ from nexus.store.pool import Connection, Database
 SECOND_NS: Final = 1_000_000_000
 # Edges that are read together: what a read takes of memory does not grow with their number.
 SLICE: Final = 1000
+# Rows with something beyond a limit that are looked at to say so.
+MAX_OVERFULL: Final = 500
 STEPS: Final = {"1m": observed.MINUTE, "1h": observed.HOUR, "1d": observed.DAY}
 
 
@@ -83,8 +85,9 @@ class ObservedStore:
             unnamed = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, source=UNNAMED)) if environment else []
             parts = read(connection, tenant, known + unnamed, spans)
             delivered = observed.deliveries(connection, tenant, window)
+            full = overfull(observed_read.overfull(connection, tenant, MAX_OVERFULL))
         bags = add_bags(parts.bags.with_columns(start=pl.lit(0, pl.Int64)))
-        return service_view(known + unnamed, bags, delivered)[: len(known)]
+        return service_view(known + unnamed, bags, delivered, full)[: len(known)]
 
     def covered(self, window: TimeRange, step: str = "") -> TimeRange:
         """See `ObservedReader.covered`."""

@@ -4,7 +4,7 @@ A row is three things:
 
 - `totals`: one line a row: the counts, and sums of latencies;
 - `bags`: lines of `kind`, `item`, `n`, `m`: how often each text or probability counts;
-- `sketches`: lines of `mark`, `n`: how often each latency bucket counts (`aggregator.sketch.mark`).
+- `sketches`: how often each latency bucket counts, packed (`aggregator.packed`).
 
 All are sums over facts: rolled-up parts add up to the roll-up of the whole, in any order and grouping. What is no sum (first and last
 seen, smallest and largest latency, sample traces) is in `samples`, of which a row keeps the extremes.
@@ -22,8 +22,9 @@ import numpy.typing as npt
 import polars as pl
 
 from aggregator.facts import BAGS, COUNTS, Facts
+from aggregator.packed import packed, places
 from aggregator.sketch import mark
-from nexus.model.keys import encoded
+from nexus.model.tables import encoded
 from nexus.model.window import HOUR_NS, MINUTE_NS
 
 EDGE: Final = ("tenant", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
@@ -53,7 +54,6 @@ class Rows:
 
 
 BAG_SCHEMA: Final[dict[str, Any]] = {"edge": pl.Int64, "start": pl.Int64, "kind": pl.String, "item": pl.String, "n": pl.Int64, "m": pl.Int64}
-SKETCH_SCHEMA: Final[dict[str, Any]] = {"edge": pl.Int64, "start": pl.Int64, "mark": pl.UInt16, "n": pl.Int64}
 SAMPLE_SCHEMA: Final[dict[str, Any]] = {
     "edge": pl.Int64, "start": pl.Int64, "at_ns": pl.Int64, "client_ns": pl.Int64, "server_ns": pl.Int64, "queue_ns": pl.Int64, "trace_hi": pl.UInt64, "trace_lo": pl.UInt64,
     "span": pl.UInt64, "duration_ns": pl.Int64, "failed": pl.Boolean,
@@ -104,9 +104,7 @@ def _sketches(single: pl.DataFrame, place: npt.NDArray[np.uint32], rows: pl.Data
     codes, first = encoded(number)
     # Whole numbers far below 2^53: the sum of floats is exact.
     counts = np.bincount(codes, weights=np.concatenate(signs), minlength=len(first)).astype(np.int64)
-    number, counts = number[first][counts != 0], counts[counts != 0]
-    of = rows.select(pl.all().gather(pl.Series((number >> np.uint64(16)).astype(np.uint32))))
-    return of.with_columns(mark=pl.Series(number.astype(np.uint16)), n=pl.Series(counts)).select(*SKETCH_SCHEMA)
+    return packed(rows, number[first] >> np.uint64(16), number[first] & np.uint64(0xFFFF), counts)
 
 
 def _bags(cells: pl.DataFrame) -> pl.DataFrame:
@@ -132,11 +130,6 @@ def add_bags(*parts: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts).group_by("edge", "start", "kind", "item").agg(pl.col("n", "m").sum()).filter((pl.col("n") != 0) | (pl.col("m") != 0))
 
 
-def add_sketches(*parts: pl.DataFrame) -> pl.DataFrame:
-    """The sum of sketches; what cancels out is gone."""
-    return pl.concat(parts).group_by("edge", "start", "mark").agg(pl.col("n").sum()).filter(pl.col("n") != 0)
-
-
 def add_totals(*parts: pl.DataFrame) -> pl.DataFrame:
     """The sum of totals."""
     return pl.concat(parts).group_by(ROW).agg(pl.col(*TOTALS).sum())
@@ -144,4 +137,5 @@ def add_totals(*parts: pl.DataFrame) -> pl.DataFrame:
 
 def row_keys(rows: Rows) -> pl.DataFrame:
     """Every `edge`, `start` that has a part."""
-    return pl.concat([part.select(ROW) for part in (rows.totals, rows.bags, rows.sketches, rows.samples)]).unique()
+    every = pl.concat([part.select(ROW) for part in (rows.totals, rows.bags, rows.sketches, rows.samples)])
+    return every[places(every)[1]]

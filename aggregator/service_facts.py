@@ -13,8 +13,9 @@ from aggregator.clients import Clients, with_rank
 from aggregator.consuming import Consumed
 from aggregator.facts import Facts
 from aggregator.steps import Steps
-from nexus.model.keys import encoded, gathered, mixed
+from nexus.model.keys import gathered, mixed
 from nexus.model.span import Kind
+from nexus.model.tables import encoded
 
 COUNTERS: Final = (
     "spans", "entry_spans", "root_servers", "orphan_servers", "orphan_consumers", "unresolved_links", "exits_paired", "exits_by_attribute", "unpaired_clients",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import polars as pl
@@ -16,12 +19,28 @@ from nexus.store.observed_read import EdgeRow
 NOTICE: Final = 0.02
 # Instances that a sentence names.
 NAMED: Final = 3
+# What bags hold, in words.
+ITEMS: Final = {
+    "cause": "operations (name spans by route, not by URL)", "version": "versions", "source_version": "versions", "target_version": "versions of a callee", "instance": "instances",
+    "instance_name": "instances", "via": "topics", "alias": "names of a callee", "reached": "names of a callee", "address": "addresses", "exit": "protocols", "protocol": "protocols",
+    "p": "sampling probabilities",
+}
 # By kind and item: how often it counts, and a second number.
 Bags = dict[str, dict[str, tuple[int, int]]]
 
 
-def service_view(known: list[EdgeRow], bags: pl.DataFrame, delivered: dict[tuple[str, str], dict[str, int]]) -> list[dict[str, Any]]:
-    """One mapping a service, in the order of `known`, with the counters by their names.
+def overfull(rows: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], set[str]]:
+    """Kinds of bags with items beyond their limit, by source and environment, of rows (source, environment, bags)."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for source, environment, bags in rows:
+        found.setdefault((source, environment), set()).update(bag["k"] for bag in json.loads(bags) if any(item.startswith(OTHER) for item in bag["i"]))
+    return found
+
+
+def service_view(
+    known: list[EdgeRow], bags: pl.DataFrame, delivered: dict[tuple[str, str], dict[str, int]], full: Mapping[tuple[str, str], set[str]] = MappingProxyType({}),
+) -> list[dict[str, Any]]:
+    """One mapping a service, in the order of `known`, with the counters by their names. `full`: of its edges, as of `overfull`.
 
     `unnamed`: of a service the spans that name none and come from its instances; of the unnamed class all of its spans.
     """
@@ -47,8 +66,18 @@ def service_view(known: list[EdgeRow], bags: pl.DataFrame, delivered: dict[tuple
             "sampling": {"known": counters["spans_sampling_known"] / spans if spans else 0.0, "smallest_probability": min((float(p) for p in bag.get("p", {})), default=None)},
         }
         unpaired = counters["unpaired_clients"] - infrastructure.get("unpaired_clients", 0)
-        views.append(view | {"findings": sentences(view, unpaired, sorted(beside if edge.source != UNNAMED else sent[edge.id]))})
+        said = sentences(view, unpaired, sorted(beside if edge.source != UNNAMED else sent[edge.id]))
+        kinds = full.get((edge.source, edge.source_env), set()) | {kind for kind, items in bag.items() if any(item.startswith(OTHER) for item in items)}
+        views.append(view | {"findings": said + _beyond(edge.source, kinds)})
     return views
+
+
+def _beyond(name: str, kinds: set[str]) -> list[str]:
+    """A sentence on each kind of thing of which a service names too much."""
+    return [
+        f"`{name}` names more {words} on one edge or of itself than are kept apart: those beyond the limit are counted together as `{OTHER}`"
+        for words in sorted({ITEMS[kind] for kind in kinds if kind in ITEMS})
+    ]
 
 
 def _instances(bag: Bags) -> dict[str, int]:

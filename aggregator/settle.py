@@ -14,8 +14,8 @@ from aggregator.prepare import counted_services
 from aggregator.rollup import Rows
 from aggregator.working import WorkingSpans
 from nexus.model.coded import Spans
-from nexus.model.keys import encoded
 from nexus.model.span import Kind
+from nexus.model.tables import encoded
 from nexus.model.window import MINUTE_NS
 from nexus.store import observed_link, observed_window
 from nexus.store.pool import Connection

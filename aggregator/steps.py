@@ -23,8 +23,9 @@ import polars as pl
 from aggregator.concepts import CONCEPTS, Infrastructure, concepts
 from aggregator.prepare import Prepared, ancestors
 from aggregator.sampling import probability
-from nexus.model.keys import encoded, gathered, mixed, nullable
+from nexus.model.keys import gathered, mixed, nullable
 from nexus.model.span import Kind
+from nexus.model.tables import encoded
 
 REMOTE_KNOWN = 0x100
 REMOTE = 0x200

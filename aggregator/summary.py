@@ -10,6 +10,7 @@ import polars as pl
 
 from aggregator.bounds import OTHER
 from aggregator.extremes import TRACE, shown
+from aggregator.packed import unpack
 from aggregator.parts import Parts
 from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
 from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
@@ -25,7 +26,8 @@ _TRACE, _SPAN = 32, 16
 def summaries(parts: Parts) -> list[dict[str, Any]]:
     """One mapping a row, sorted by edge and start.
 
-    Totals and bounds (ns) by their names; `COUNTED` as mappings, `LISTED` as tuples; `causes`: (caller operation, callee operation, calls), most calls first;
+    Totals and bounds (ns) by their names; `COUNTED` as mappings, `LISTED` as tuples; `folded`: how often what is beyond the limit of a
+    kind counts; `causes`: (caller operation, callee operation, calls), most calls first;
     `instances` (their number), `instance_hours`, `active_days`; `adjusted_calls`, `adjusted_errors`, `sampling_known`; each of `LATENCIES`: count, sum, min, p50, p90, p95,
     p99, max in ms, or None; `examples`: (outcome, trace id, span id, ms or None).
     """
@@ -33,7 +35,8 @@ def summaries(parts: Parts) -> list[dict[str, Any]]:
     places = rows.select(*ROW, "place")
     out = [
         {
-            **row, "basis": {}, "protocol": {}, "via": {}, "source_version": (), "target_version": (), "alias": (), "address": (), "causes": [], "instances": 0, "active_days": 0,
+            **row, "basis": {}, "protocol": {}, "via": {}, "source_version": (), "target_version": (), "alias": (), "address": (), "folded": {}, "causes": [],
+            "instances": 0, "active_days": 0,
             "instance_hours": 0, "examples": [], "adjusted_calls": None, "adjusted_errors": None, "sampling_known": 0.0, "client": None, "server": None, "queue": None,
         }
         for row in rows.iter_rows(named=True)
@@ -43,8 +46,9 @@ def summaries(parts: Parts) -> list[dict[str, Any]]:
         _take(out[place], seen[place], kind, items, n, m)
     for row, (instances, days) in zip(out, seen, strict=True):
         row["instances"], row["active_days"] = len(instances), len(days)
+    buckets = unpack(parts.sketches)
     for number, name in enumerate(LATENCIES):
-        for place, *latency in _latencies(parts, rows, number, name):
+        for place, *latency in _latencies(buckets, rows, number, name):
             out[place][name] = latency
     for place, *one in _examples(parts, places):
         out[place]["examples"].append(one)
@@ -64,6 +68,9 @@ def _bags(parts: Parts, places: pl.DataFrame) -> Iterator[tuple[int, str, list[s
 
 def _take(row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items: list[str], n: list[int], m: list[int]) -> None:
     instances, days = seen
+    beyond = sum(count for item, count in zip(items, n, strict=True) if item.startswith(OTHER))
+    if beyond:
+        row["folded"][kind] = beyond
     if kind in COUNTED:
         row[kind] = dict(zip(items, n, strict=True))
     elif kind in LISTED:
@@ -92,9 +99,9 @@ def _take(row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items
             row["sampling_known"] = sum(count for count, _, _ in known) / row["observed"] if row["observed"] else 0.0
 
 
-def _latencies(parts: Parts, rows: pl.DataFrame, number: int, name: str) -> Iterator[tuple[Any, ...]]:
+def _latencies(buckets: pl.DataFrame, rows: pl.DataFrame, number: int, name: str) -> Iterator[tuple[Any, ...]]:
     """`place`, and what `summaries` says of a latency."""
-    sketch = parts.sketches.filter((number_of(pl.col("mark")) == number) & (pl.col("n") > 0)).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
+    sketch = buckets.filter((number_of(pl.col("mark")) == number) & (pl.col("n") > 0)).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
     low, high = f"{name}_min", f"{name}_max"
     found = quantiles(sketch, list(ROW)).join(rows.select(*ROW, "place", f"{name}_sum", low, high), on=ROW)
     inside = [pl.col(mark).clip(low, high) / _NS_IN_MS for mark in QUANTILES]

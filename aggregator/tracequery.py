@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
-from aggregator.concepts import DB_SYSTEMS, HOSTS, MESSAGING_SYSTEMS
+from aggregator.concepts import DB_SYSTEMS, MESSAGING_SYSTEMS
+from aggregator.hosts import HOSTS
 from nexus.model.service import ADDRESS_CLASS, ANONYMOUS, UNNAMED, Node, NodeKind
 
 _ENVIRONMENTS: Final = ("resource.deployment.environment.name", "resource.deployment.environment")

@@ -34,7 +34,7 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         protocols=row["protocol"], via=row["via"], basis=row["basis"], client_latency=_latency(row["client"]), server_latency=_latency(row["server"]),
         queue=_latency(row["queue"]), first_seen=_time(row["first_ns"]), last_seen=_time(row["last_ns"]), active_days=row["active_days"],
         support=Support(row["instances"], row["instance_hours"]), source_versions=row["source_version"], target_versions=row["target_version"],
-        aliases=row["alias"], addresses=row["address"], causes=tuple(Cause(*one) for one in row["causes"]), exemplars=tuple(Exemplar(*one) for one in row["examples"]),
+        aliases=row["alias"], addresses=row["address"], folded=row["folded"], causes=tuple(Cause(*one) for one in row["causes"]), exemplars=tuple(Exemplar(*one) for one in row["examples"]),
         trace_query=_query(edge, source, target, row, links),
     )
 

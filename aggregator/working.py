@@ -24,11 +24,13 @@ from nexus.errors import StoreUnavailable
 from nexus.model.coded import LINKS, Spans, coded, tenant_keys, together
 from nexus.model.keys import U64, Ints, eight, halves, tenant_key, trace_key
 from nexus.model.span import Kind
+from nexus.model.tables import Sieve, stable_order
 
 # How far links are followed from a touched trace: sender, its other receivers, their other senders, the polls of those.
 HOPS: Final = 4
 FAN_IN: Final = 8
-MAX_PART_SPANS: Final = 4_000_000
+# Parts are made one in memory.
+MAX_PART_SPANS: Final = 1_000_000
 SECOND_NS: Final = 1_000_000_000
 # `owner`: `tenant_key` of the edge's tenant.
 SAMPLES: Final = {"owner": pl.UInt64, **SAMPLE_SCHEMA, "sign": pl.Int64}
@@ -38,10 +40,11 @@ _FILES: Final = ("samples", "links", "ties", "contents", "rows")
 
 @dataclass(slots=True)
 class Part:
-    """One batch: its spans sorted by trace (`traces`: the key of each), link pairs (from, to) sorted by either side, and the windows of its samples."""
+    """One batch: the trace key of each span, in order (`sieve`: which are none of them), link pairs (from, to) sorted by either side, windows of its samples."""
 
     seq: int
     traces: U64
+    sieve: Sieve
     forward: npt.NDArray[np.uint64]
     backward: npt.NDArray[np.uint64]
     windows: Ints
@@ -98,7 +101,7 @@ class WorkingSpans:
 
     def add(self, seq: int, spans: Spans, samples: pl.DataFrame) -> Part:
         """Write part `seq` durably; `samples` as `SAMPLES`. It counts from `accept` on."""
-        spans = spans.take(np.argsort(spans.rows["tk"].to_numpy(), kind="stable").astype(np.uint32))
+        spans = spans.take(stable_order(spans.rows["tk"].to_numpy()))
         pairs = link_pairs(spans)
         self._write(seq, "samples", samples.select(list(SAMPLES)))
         if len(pairs):
@@ -154,7 +157,8 @@ class WorkingSpans:
             if not len(edge):
                 break
             wanted = np.union1d(wanted, edge)
-        return together([self._spans(part.seq, places) for part in self._parts if len(places := _places(part.traces, wanted))])
+        # Hours of parts are asked for a batch of traces, most of which are in none.
+        return together([self._spans(part.seq, places) for part in self._parts if len(places := _places(part.traces, wanted[part.sieve.may_hold(wanted)]))])
 
     def _spans(self, seq: int, places: npt.NDArray[np.uint32] | None = None) -> Spans:
         """The spans of a part, or those at `places`."""
@@ -226,7 +230,8 @@ def link_pairs(spans: Spans) -> npt.NDArray[np.uint64]:
 def _part(seq: int, traces: U64, links: npt.NDArray[np.uint64], windows: Ints) -> Part:
     forward = links[np.argsort(links[:, 0], kind="stable")]
     backward = links[np.argsort(links[:, 1], kind="stable")][:, ::-1]
-    return Part(seq, traces, forward, backward, windows)
+    distinct = traces[np.flatnonzero(np.diff(traces, prepend=~traces[:1]))]
+    return Part(seq, traces, Sieve(distinct), forward, backward, windows)
 
 
 def _places(traces: U64, wanted: U64) -> npt.NDArray[np.uint32]:

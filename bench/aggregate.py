@@ -2,7 +2,7 @@
 
     python bench/aggregate.py [--spans 300000] [--services 200] [--late 0.10] [--duplicates 0.01] [--scale 1 3 10] [--stages] [--rate 50000]
 
-Requests are made beforehand from templates with fresh ids and times. Ten per cent of the spans come late: of every fifth trace half of
+A process receives (decodes, logs), another one rolls up meanwhile, as `nexus up` does it. Requests are made beforehand from templates with fresh ids and times. Ten per cent of the spans come late: of every fifth trace half of
 the spans, hundreds of requests after the rest. One per cent of the requests come twice.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import multiprocessing
 import os
 import resource
 import sys
@@ -144,29 +145,29 @@ def requests(count, services, late, duplicates, seed):
     return out + waiting, total
 
 
-class Cpu:
-    """CPU seconds of this process and of every PostgreSQL process, the ended ones too."""
+def own_cpu():
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
-    def __init__(self, data):
-        self.postmaster = int((data / "postmaster.pid").read_text().split()[0])
 
-    def seconds(self):
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        ticks = 0
-        for path in Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):
-                fields = path.read_text().rsplit(") ", 1)[1].split()
-                if self.postmaster in {int(path.parent.name), int(fields[1])}:
-                    # Of the postmaster also what its ended children used.
-                    ticks += sum(map(int, fields[11:15] if int(path.parent.name) == self.postmaster else fields[11:13]))
-        return usage.ru_utime + usage.ru_stime, ticks / os.sysconf("SC_CLK_TCK")
+def database_cpu(data):
+    """CPU seconds of every PostgreSQL process, the ended ones too."""
+    postmaster = int((data / "postmaster.pid").read_text().split()[0])
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rsplit(") ", 1)[1].split()
+            if postmaster in {int(path.parent.name), int(fields[1])}:
+                # Of the postmaster also what its ended children used.
+                ticks += sum(map(int, fields[11:15] if int(path.parent.name) == postmaster else fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Stages:
-    """CPU seconds of this process in functions of the path, each without those inside it."""
+    """CPU seconds of the process that rolls up, in functions of the path, each without those inside it."""
 
     NAMES = (
-        ("bench.aggregate", "decode_batch"), ("collector_receiver.log.local", "LocalSpanLogWriter.append_raw"), ("collector_receiver.log.reader", "LocalSpanLogReader.read_coded"),
+        ("collector_receiver.log.reader", "LocalSpanLogReader.read_coded"),
         ("aggregator.engine", "unseen"), ("aggregator.working", "WorkingSpans.related"), ("aggregator.delta", "observe"),
         ("aggregator.engine", "delta"), ("aggregator.engine", "numbered"), ("aggregator.working", "WorkingSpans.add"), ("aggregator.working", "WorkingSpans.accept"),
         ("aggregator.replace", "by_minute"), ("aggregator.replace", "revise"), ("aggregator.codec", "encode"), ("aggregator.engine", "roll"), ("aggregator.engine", "fold"),
@@ -176,7 +177,7 @@ class Stages:
     def __init__(self):
         self.used, self.inner = dict.fromkeys((name for _, name in self.NAMES), 0.0), []
         for module, name in self.NAMES:
-            holder = sys.modules["__main__" if module == "bench.aggregate" else module]
+            holder = sys.modules[module]
             *path, last = name.split(".")
             for part in path:
                 holder = getattr(holder, part)
@@ -200,87 +201,127 @@ class Stages:
     def print(self, spans):
         for name, seconds in sorted(self.used.items(), key=lambda item: -item[1]):
             print(f"    {name:<32} {seconds / spans * 1e6:6.2f} CPU-s per million")
+
+    def clear(self):
         self.used = dict.fromkeys(self.used, 0.0)
+
+
+class Receiver:
+    """A process that takes requests and logs them, at full speed or at a rate. `total` spans after those of the beginning, which warm both processes up."""
+
+    def __init__(self, folder, count, args, seed, rate=0):
+        context = multiprocessing.get_context("spawn")
+        self._told, self._go = context.Queue(), context.Event()
+        self._process = context.Process(target=receive, args=(folder, (count, args.services, args.late, args.duplicates, seed), rate, self._told, self._go), daemon=True)
+        self._process.start()
+        self.total = self._told.get()
+
+    def go(self):
+        self._go.set()
+
+    def going(self):
+        return self._process.is_alive()
+
+    def used(self):
+        """CPU seconds, when it has ended."""
+        return self._told.get()
+
+
+def receive(folder, wanted, rate, told, go):
+    sent, total = requests(*wanted)
+    writer = LocalSpanLogWriter(folder, Clock())
+    size = 16 if rate else 64
+
+    def take(group):
+        done = decode_batch(group, ["default"] * len(group))
+        writer.append_raw(done.raw, "otlp", done.rejections)
+        return len(done.raw)
+
+    warm = take(sent[:size])
+    told.put(total - warm)
+    go.wait()
+    began, used, spans = time.monotonic(), own_cpu(), 0
+    for part in range(size, len(sent), size):
+        if rate:
+            time.sleep(max(0.0, began + spans / rate - time.monotonic()))
+        spans += take(sent[part : part + size])
+    told.put(own_cpu() - used)
+    writer.close()
 
 
 @contextlib.contextmanager
 def installation():
-    """An engine, a writer of its log, and the CPU seconds of both and of their PostgreSQL."""
+    """A folder for a log, the engine that reads it, and the CPU seconds of the engine's process and of its PostgreSQL."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server = EmbeddedPostgres(folder / "pg")
         url = server.start()
         migrate(url)
         database = Database(url, size=4)
-        writer, reader = LocalSpanLogWriter(folder / "log", Clock()), LocalSpanLogReader(folder / "log", Clock())
+        data = next(folder.glob("pg/**/postmaster.pid")).parent
+        reader = LocalSpanLogReader(folder / "log", Clock())
         engine = Engine(reader, database, WorkingSpans(folder / "working"), Rules(infrastructure=Infrastructure(INFRASTRUCTURE_RPC, INFRASTRUCTURE_PATHS)), Clock())
         try:
-            yield engine, writer, Cpu(next(folder.glob("pg/**/postmaster.pid")).parent)
+            yield folder / "log", engine, lambda: (own_cpu(), database_cpu(data))
         finally:
-            writer.close()
             database.close()
             server.stop()
 
 
-def receive(writer, group):
-    done = decode_batch(group, ["default"] * len(group))
-    writer.append_raw(done.raw, "otlp", done.rejections)
-    return len(done.raw)
-
-
 def run(count, args, seed, stages):
-    sent, total = requests(count, args.services, args.late, args.duplicates, seed)
-    with installation() as (engine, writer, cpu):
-        began, (before, database_before) = time.monotonic(), cpu.seconds()
-        waiting = 0
-        for part in range(0, len(sent), 64):
-            waiting += receive(writer, sent[part : part + 64])
-            # Under load the log holds a full batch by the time the last one is done.
-            if waiting >= args.batch:
-                engine.batch(args.batch)
-                engine.fold()
-                waiting = 0
-        while engine.batch(args.batch).spans:
-            pass
+    with installation() as (log, engine, cpu):
+        receiver = Receiver(log, count, args, seed)
+        engine.batch(args.batch)
+        engine.fold(everything=True)
+        if stages:
+            stages.clear()
+        began, (before, database_before) = time.monotonic(), cpu()
+        receiver.go()
+        batches = 0
+        while receiver.going() or not engine.reached(engine.log_end()):
+            batches += engine.batch(args.batch).spans > 0
+            engine.fold()
         # What waits to be folded is part of the price.
         engine.fold(everything=True)
-        wall, (own, database) = time.monotonic() - began, cpu.seconds()
-        own, database = (own - before) / total * 1e6, (database - database_before) / total * 1e6
+        wall, (own, database) = time.monotonic() - began, cpu()
+        total = receiver.total
+        received, own, database = (seconds / total * 1e6 for seconds in (receiver.used(), own - before, database - database_before))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(f"{total:>10,} spans  {args.services} services  {total / wall:>9,.0f} spans/s  {own + database:6.2f} CPU-s per million ({own:.2f} and PostgreSQL {database:.2f})  peak {peak} MB")
+    cost = received + own + database
+    print(f"{total:>10,} spans  {args.services} services  {total / wall:>9,.0f} spans/s  {cost:6.2f} CPU-s per million (received {received:.2f}, rolled up {own:.2f} in {batches} batches, "
+          f"PostgreSQL {database:.2f})  peak {peak} MB")
     if stages:
         stages.print(total)
-    return own + database
+    return cost
 
 
 def freshness(args, seconds=20):
-    """Spans at a rate, rolled up as they come: how old the oldest span of a batch is when it is committed."""
-    sent, total = requests(args.rate * seconds, args.services, args.late, args.duplicates, 7)
-    with installation() as (engine, writer, cpu):
-        marks, done = deque(), threading.Event()
+    """Spans at a rate, rolled up as they come: how long after it was acknowledged a span is committed."""
+    with installation() as (log, engine, cpu):
+        receiver = Receiver(log, args.rate * seconds, args, 7, args.rate)
+        engine.batch(1_000_000)
+        marks = deque()
 
-        def send():
-            began, spans = time.monotonic(), 0
-            for part in range(0, len(sent), 16):
-                time.sleep(max(0.0, began + spans / args.rate - time.monotonic()))
-                at = time.monotonic()
-                spans += receive(writer, sent[part : part + 16])
-                marks.append((at, engine.log_end()))
-            done.set()
+        def look():
+            while receiver.going():
+                marks.append((time.monotonic(), engine.log_end()))
+                time.sleep(0.05)
 
-        before = sum(cpu.seconds())
-        threading.Thread(target=send, daemon=True).start()
+        before = sum(cpu())
+        receiver.go()
+        watch = threading.Thread(target=look, daemon=True)
+        watch.start()
         ages = []
-        while not done.is_set() or marks:
+        while watch.is_alive() or marks:
             taken = engine.batch(1_000_000).spans
             engine.fold()
             while marks and engine.reached(marks[0][1]):
                 ages.append(time.monotonic() - marks.popleft()[0])
             if not taken:
                 time.sleep(0.2)
-        used = sum(cpu.seconds()) - before
+        used = sum(cpu()) - before + receiver.used()
     ages.sort()
-    print(f"{args.rate:,} spans/s for {seconds} s: committed after {ages[len(ages) // 2]:.1f} s (median), {ages[-1]:.1f} s (longest); {used / total * 1e6:.2f} CPU-s per million")
+    print(f"{args.rate:,} spans/s for {seconds} s: committed after {ages[len(ages) // 2]:.1f} s (median), {ages[-1]:.1f} s (longest); {used / receiver.total * 1e6:.2f} CPU-s per million")
 
 
 def main():

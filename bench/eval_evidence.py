@@ -20,9 +20,10 @@ from nexus.ports.documents import IngestRequest
 from nexus.ports.search import Retriever, SearchRequest
 from nexus.settings import load_settings
 from nexus.store.embedded import EmbeddedPostgres
+from nexus.store.keywords import bm25
 from nexus.store.migrate import migrate
 from nexus.store.pool import Database
-from nexus.store.search import Reader, bm25
+from nexus.store.search import Reader
 from nexus.wiring.knowledge import ingestor
 from nexus.wiring.runtime import Runtime
 

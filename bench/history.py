@@ -21,9 +21,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from aggregator import codec
 from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA
 from aggregator.merge import GRAINS
+from aggregator.packed import LINES, pack
 from aggregator.parts import Parts
 from aggregator.reading import ObservedStore
-from aggregator.rollup import BAG_SCHEMA, ROW, SKETCH_SCHEMA, TOTALS
+from aggregator.rollup import BAG_SCHEMA, ROW, TOTALS
 from aggregator.view import Links
 from nexus.model.render import measures_json, observed_edge_json
 from nexus.model.service import Coverage
@@ -55,7 +56,7 @@ def rows(grain, edges, starts, seed, hours):
     bounds = keys.with_columns([pl.lit(BASE.timestamp() * NS if name.endswith("_ns") else 5_000_000, pl.Int64).alias(name) for name in BOUNDS])
     shown = [(e, 0, o, rng.getrandbits(64), rng.getrandbits(64), rng.getrandbits(64), 5_000_000) for e in range(32) for o in ("error", "slowest", "ordinary") for _ in range(3)]
     texts = codec.encode(Parts(
-        totals, bags, pl.DataFrame(sketches, schema=SKETCH_SCHEMA, orient="row"), bounds.select(*ROW, *BOUNDS), pl.DataFrame(shown, schema=EXAMPLE_SCHEMA, orient="row"),
+        totals, bags, pack(pl.DataFrame(sketches, schema=LINES, orient="row")), bounds.select(*ROW, *BOUNDS), pl.DataFrame(shown, schema=EXAMPLE_SCHEMA, orient="row"),
     ))
     wide = pl.DataFrame({"id": edges}).with_columns(kind=pl.col("id") % 32).join(texts.drop("start"), left_on="kind", right_on="edge")
     wide = wide.join(pl.DataFrame({"start": starts}, schema={"start": pl.Int64}), how="cross")

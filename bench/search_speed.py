@@ -1,25 +1,32 @@
-"""Speed of search and ingest: p50 and p95 over many passages, and passages a second.
+"""Speed of search and ingest: where the time of a question goes over many passages, and passages a second.
 
-The passages are made of real-looking words with a Zipf distribution in Korean and English, 500 characters each; their vectors are random
-directions around topics (a model would take hours), so that what is measured is the database. The question's embedding is left out.
+The passages are put together from lines that people wrote (`bench/search_corpus.py`). Their vectors are random directions around topics (a
+model would take hours), so that what is measured is the database; the question's embedding is left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import resource
 import tempfile
 import time
+from collections import defaultdict
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from search_corpus import analysed, passages, written
 
+import knowledge.retrieval.search as search
 from knowledge.classify import DEFAULT_RULES
 from knowledge.embedding import PassageEmbedding
 from knowledge.prepare import Options
-from knowledge.retrieval.search import HybridRetriever, SearchOptions
+from knowledge.retrieval.expand.correction import CorrectionFetch
+from knowledge.retrieval.expand.pairs import PlanPairs
+from knowledge.retrieval.expand.section import SectionFill
 from knowledge.run import Ingestor, Limits
 from knowledge.tokens import default_analyzer
 from nexus.model.document import Classification
@@ -29,15 +36,18 @@ from nexus.ports.search import SearchRequest
 from nexus.store.documents import DocumentRow, put_document
 from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.migrate import migrate
+from nexus.store.packs import FRESH, pack_all
 from nexus.store.passages import NewPassage, replace_passages
 from nexus.store.pool import Database
-from nexus.store.search import create_index, vacuum
-from nexus.store.vectors import add_vectors, declare_generation, serve_generation
+from nexus.store.search import Reader, create_index, nearest_exact, nearest_indexed, vacuum
+from nexus.store.vectors import add_vectors, declare_generation, half, serve_generation
 from nexus.wiring.runtime import SystemClock
 
-KOREAN = "결제 주문 배송 재고 회원 서비스 게이트웨이 토픽 메시지 호출 발행 구독 장애 복구 배포 설정 인증 권한 정책 한도 재시도 시간 초과 지연 로그 추적 지표 경보 저장소 캐시".split()
-ENGLISH = "payment order shipping stock member service gateway topic message call publish subscribe failure recovery deploy setting auth role policy limit retry timeout".split()
 PER_DOCUMENT = 15
+TARGET_MS = 150
+ANALYZER = default_analyzer()
+# One document in ten and one in a hundred are in a namespace of their own: narrow filters.
+NARROW = {"tenth": 10, "hundredth": 100}
 
 
 class Topics:
@@ -58,120 +68,198 @@ class Topics:
         return self.passages([text])[0]
 
 
-def words(coin: random.Random, vocabulary: list[str], size: int) -> str:
-    """About `size` characters; common words are common."""
-    out, length = [], 0
-    while length < size:
-        # Zipf-Mandelbrot: the most common word is a hundredth of the text, as content words are.
-        word = vocabulary[min(int(10 * (len(vocabulary) / 10) ** coin.random()) - 10, len(vocabulary) - 1)]
-        out.append(word)
-        length += len(word) + 1
-    return " ".join(out)
+class Stages:
+    """Milliseconds by stage, of the calls that go through it."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, list[float]] = defaultdict(list)
+        self._open: dict[str, float] = defaultdict(float)
+
+    def timed(self, name, call):
+        def run(*args, **kwargs):
+            begun = time.perf_counter()
+            try:
+                return call(*args, **kwargs)
+            finally:
+                self._open[name] += (time.perf_counter() - begun) * 1000
+
+        return run
+
+    def question(self) -> None:
+        """End of a question."""
+        for name, spent in self._open.items():
+            self.spent[name].append(spent)
+        self._open.clear()
 
 
-def vocabulary(coin: random.Random, base: list[str], count: int) -> list[str]:
-    """The base words, then compounds of them: a long tail."""
-    out = list(base)
-    while len(out) < count:
-        out.append("".join(coin.sample(base, 2)) + (str(coin.randint(1, 99)) if coin.random() < 0.3 else ""))
-    coin.shuffle(out)
-    return out
+def server_pid(database: Database) -> int:
+    """The process that the sessions are children of."""
+    with database.connection() as connection:
+        (session,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return int(Path(f"/proc/{session}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
-def fill(database: Database, count: int, topics: Topics, generation) -> float:
-    """Passages straight into the store; seconds."""
-    coin, analyzer, now = random.Random(3), default_analyzer(), datetime.now(UTC)
-    pools = {"ko": vocabulary(coin, KOREAN, 20_000), "en": vocabulary(coin, ENGLISH, 20_000)}
-    started = time.monotonic()
+def server_seconds(pid: int) -> float:
+    """Processor time of a PostgreSQL server and its sessions so far."""
+    total = 0.0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if pid in (int(path.parent.name), int(fields[1])):
+            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
+def fill(database: Database, count: int, topics: Topics, generation, lines: dict[str, list[str]]) -> float:
+    """Passages straight into the store, terms and vectors given; seconds."""
+    coin, now = random.Random(3), datetime.now(UTC)
+    sources = [(language, passages(analysed(part, ANALYZER), coin)) for language, part in lines.items()]
+    started, waiting = time.monotonic(), 0
     for number in range(count // PER_DOCUMENT + 1):
-        language = "ko" if number % 2 else "en"
+        language, source = sources[number % len(sources)]
         rid = f"d{number:07}"
-        passages = []
         level = tuple(Classification)[coin.choice((0, 1, 1, 1, 2))]
-        for ordinal in range(PER_DOCUMENT):
-            text = words(coin, pools[language], 500)
-            terms, length = analyzer.passage(f"Document {number}", text)
-            passages.append(NewPassage(f"{rid}-{ordinal}", ordinal, (), (1, 1), "", text, level, language, f"{rid}-{ordinal}", quarantined=False, terms=terms, length=length))
-        vectors = topics.passages([passage.text for passage in passages])
+        namespace = next((name for name, every in reversed(NARROW.items()) if number // 2 % every == 0), "default")
+        rows = [
+            NewPassage(f"{rid}-{n}", n, (), (1, 1), "", text, level, language, f"{rid}-{n}", quarantined=False, terms=terms, length=length)
+            for n, (text, terms, length) in enumerate(islice(source, PER_DOCUMENT))
+        ]
+        vectors = topics.passages([row.text for row in rows])
         with database.connection() as connection:
-            row = DocumentRow(rid, "default", rid, rid, ".md", f"Document {number}", "document", "", "", level.value, "authored", "active", None, None, now, len(passages), {})
+            row = DocumentRow(rid, namespace, rid, rid, ".md", f"Document {number}", "document", "", "", level.value, "authored", "active", None, None, now, len(rows), {})
             put_document(connection, "default", row)
-            for segment in replace_passages(connection, "default", rid, "default", passages, served=True):
+            for segment in replace_passages(connection, "default", rid, namespace, rows, served=True):
                 add_vectors(connection, "default", generation.name, segment.id, [(n, p.language, v) for (n, p), v in zip(segment.passages, vectors, strict=True)])
+        waiting += len(rows)
+        if waiting >= FRESH:
+            pack_all(database, "default")
+            waiting = 0
     return time.monotonic() - started
 
 
-def report(name: str, times: list[float]) -> None:
+def ask(retriever, stages: Stages, asked: list[str], server: int, **values) -> tuple[list[float], float, float]:
+    """(milliseconds, processor seconds of the server, of this process) a question."""
+    times = []
+    for query in asked[:5]:
+        retriever.search(SearchRequest(query, "default", **values))
+    stages.question()
+    stages.spent.clear()
+    used, own = server_seconds(server), time.process_time()
+    for query in asked:
+        begun = time.perf_counter()
+        retriever.search(SearchRequest(query, "default", **values))
+        times.append((time.perf_counter() - begun) * 1000)
+        stages.question()
+    return times, (server_seconds(server) - used) / len(asked), (time.process_time() - own) / len(asked)
+
+
+def show(name: str, times: list[float], server: float, own: float, stages: Stages) -> None:
     p50, p95 = np.percentile(times, [50, 95])
-    print(f"{name:<34} p50 {p50:7.1f} ms   p95 {p95:7.1f} ms   {150 / p95:5.1f} x the target of 150 ms", flush=True)
+    print(f"{name:<34} p50 {p50:6.1f}  p95 {p95:6.1f} ms (target {TARGET_MS})   CPU {server * 1000:5.1f} ms PostgreSQL, {own * 1000:5.1f} ms asking", flush=True)
+    print("  " + "   ".join(f"{stage} {np.median(spent):.1f} / {np.percentile(spent, 95):.1f}" for stage, spent in stages.spent.items()), flush=True)
+
+
+def recall(database: Database, topics: Topics, generation) -> None:
+    """How many of the 20 nearest an index finds under narrow filters, of those that an exact scan finds."""
+    options = search.SearchOptions()
+    for name in ("", *NARROW):
+        reader, found, spent = Reader("default", Classification.RESTRICTED, (name,) if name else ()), [], defaultdict(list)
+        for vector in topics.passages([""] * 20):
+            with database.connection() as connection:
+                begun = time.perf_counter()
+                exact = nearest_exact(connection, reader, generation.name, "ko", half(vector), 20)
+                middle = time.perf_counter()
+                indexed = nearest_indexed(connection, reader, generation.name, generation.dimension, "ko", half(vector), 20, options.ef_search)
+                spent["exact"].append((middle - begun) * 1000)
+                spent["index"].append((time.perf_counter() - middle) * 1000)
+            found.append(len({match.rid for match in exact} & {match.rid for match in indexed}) / len(exact))
+        print(f"vectors, {name or 'all':<10} recall@20 {np.mean(found):.3f}   exact {np.median(spent['exact']):.1f} ms   index {np.median(spent['index']):.1f} ms", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--passages", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--files", type=int, default=200, help="of ten passages each, to ingest")
     parser.add_argument("--skip-ingest", action="store_true")
+    parser.add_argument("--skip-search", action="store_true")
+    parser.add_argument("--sets", type=Path, default=Path(os.environ.get("SHARED_DIR", "../shared")) / "corpus" / "retrieval")
     arguments = parser.parse_args()
+    lines, questions = written(arguments.sets)
     with tempfile.TemporaryDirectory() as folder:
         server = EmbeddedPostgres(Path(folder) / "pg")
         url = server.start()
         try:
             migrate(url)
-            database, topics, clock = Database(url), Topics(), SystemClock()
-            embedding = PassageEmbedding(database, clock, lambda: topics)
-            generation = embedding.identity()
-            with database.connection() as connection:
-                declare_generation(connection, "default", generation, clock.now())
-                serve_generation(connection, "default", generation.name, clock.now())
+            database, clock = Database(url), SystemClock()
             if not arguments.skip_ingest:
-                ingest(database, clock, Path(folder) / "docs")
-            seconds = fill(database, arguments.passages, topics, generation)
-            print(f"filled {arguments.passages} passages in {seconds:.0f} s ({arguments.passages / seconds:.0f}/s with vectors given)", flush=True)
-            started = time.monotonic()
-            for language in ("ko", "en"):
-                create_index(url, generation.name, language, generation.dimension)
-            vacuum(url)
-            print(f"HNSW indexes and vacuum in {time.monotonic() - started:.0f} s", flush=True)
-            coin = random.Random(9)
-            pools = {True: vocabulary(random.Random(3), KOREAN, 20_000), False: vocabulary(random.Random(3), ENGLISH, 20_000)}
-            asked = [words(coin, pools[bool(n % 2)], 30) for n in range(arguments.questions)]
-            retriever = HybridRetriever(database, clock, default_analyzer(), embedding, SearchOptions())
-            for route in ("keyword_only", "vector_only", "hybrid_only"):
-                for clearance in (Classification.RESTRICTED, Classification.PUBLIC):
-                    times = []
-                    for query in asked:
-                        begun = time.perf_counter()
-                        retriever.search(SearchRequest(query, "default", clearance, route=route))
-                        times.append((time.perf_counter() - begun) * 1000)
-                    report(f"{route}, {clearance.value}", times[5:])
+                ingest(database, clock, Path(folder).resolve() / "docs", lines["ko" if "ko" in lines else "en"], arguments.files)
+            if not arguments.skip_search:
+                searches(database, clock, arguments, lines, questions[: arguments.questions])
             print(f"peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
-            retriever.close()
             database.close()
         finally:
             server.stop()
 
 
-def ingest(database: Database, clock: SystemClock, root: Path) -> None:
-    """Files through the whole path, without vectors and with the bundled model."""
+def searches(database: Database, clock: SystemClock, arguments, lines: dict[str, list[str]], asked: list[str]) -> None:
+    topics = Topics()
+    embedding = PassageEmbedding(database, clock, lambda: topics)
+    generation = embedding.identity()
+    with database.connection() as connection:
+        declare_generation(connection, "default", generation, clock.now())
+        serve_generation(connection, "default", generation.name, clock.now())
+    seconds = fill(database, arguments.passages, topics, generation, lines)
+    print(f"filled {arguments.passages} passages in {seconds:.0f} s ({arguments.passages / seconds:.0f}/s, terms and vectors given)", flush=True)
+    started = time.monotonic()
+    for language in lines:
+        create_index(database.url, generation.name, language, generation.dimension)
+    vacuum(database.url)
+    print(f"HNSW indexes and vacuum in {time.monotonic() - started:.0f} s", flush=True)
+    stages, server = Stages(), server_pid(database)
+    for name, call in (("BM25", "bm25"), ("vectors", "_nearest"), ("passages", "readable_passages")):
+        place = search.HybridRetriever if call.startswith("_") else search
+        setattr(place, call, stages.timed(name, getattr(place, call)))
+    expansions = [SectionFill(4), CorrectionFetch(ANALYZER, 4), PlanPairs(ANALYZER, 4)]
+    for expansion in expansions:
+        expansion.fetch = stages.timed(expansion.name, expansion.fetch)
+    for label, route, added in (("words", "keyword_only", []), ("vectors", "vector_only", []), ("hybrid", "hybrid_only", []), ("hybrid and what is added", "auto", expansions)):
+        retriever = search.HybridRetriever(database, clock, ANALYZER, embedding, search.SearchOptions(), added)
+        for clearance in (Classification.RESTRICTED, Classification.PUBLIC):
+            show(f"{label}, {clearance.value}", *ask(retriever, stages, asked, server, clearance=clearance, route=route), stages)
+        retriever.close()
+    recall(database, topics, generation)
+
+
+def ingest(database: Database, clock: SystemClock, root: Path, lines: list[str], files: int) -> None:
+    """Files through the whole path without vectors, and the bundled model."""
     from nexus.settings import load_settings
     from nexus.wiring.knowledge import embedding as bundled
     from nexus.wiring.runtime import Runtime
 
     coin = random.Random(4)
-    pool = vocabulary(coin, KOREAN, 5_000)
+
+    def text() -> str:
+        chosen: list[str] = []
+        while sum(map(len, chosen)) < 500:
+            chosen.append(lines[coin.randrange(len(lines))])
+        return "\n".join(chosen)[:500]
+
     root.mkdir()
-    for number in range(100):
-        (root / f"{number}.md").write_text(f"# 문서 {number}\n\n" + "".join(f"## 절 {n}\n\n{words(coin, pool, 500)}\n\n" for n in range(10)), encoding="utf-8")
+    for number in range(files):
+        (root / f"{number}.md").write_text(f"# 문서 {number}\n\n" + "".join(f"## 절 {n}\n\n{text()}\n\n" for n in range(10)), encoding="utf-8")
     readers = {suffix: reader for reader in load_plugins("knowledge.texts", "READER").values() for suffix in reader.suffixes}
     detectors = tuple(load_plugins("knowledge.detectors", "DETECTOR").values())
-    options = Options(1000, 200, DEFAULT_RULES, readers, detectors, default_analyzer())
-    plain = Ingestor(database, clock, options, Limits(10_000, 10_000_000, 0), [root], None, ())
+    options = Options(1000, 200, DEFAULT_RULES, readers, detectors, ANALYZER)
+    plain = Ingestor(database, clock, options, Limits(files, 10_000_000, 0), [root], None, ())
     begun, used = time.perf_counter(), time.process_time()
     result = plain.ingest(IngestRequest(root, tenant="ingest"))
     seconds, used = time.perf_counter() - begun, time.process_time() - used
-    print(f"ingest without vectors: {result['passages'] / seconds:.0f} passages/s ({result['passages'] / used:.0f} a second of this process; target 500)", flush=True)
+    print(f"ingest without vectors: {result['passages']} passages, {result['passages'] / seconds:.0f}/s ({result['passages'] / used:.0f} a second of this process; target 500)", flush=True)
     model = bundled(Runtime(load_settings(), database)).embedder()
-    texts = [words(coin, pool, 500) for _ in range(20)]
+    texts = [text() for _ in range(40)]
     model.passages(texts[:2])
     begun, used = time.perf_counter(), time.process_time()
     model.passages(texts)

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collector_receiver.compiled import compiled, inlined
 from collector_receiver.scan import MAX_START, Place
 from collector_receiver.scan_layout import PAD, Bytes, Words, words
+from nexus.model.compiled import compiled, inlined
 
 Numbers = npt.NDArray[np.uint32]
 _U: Final = np.uint64

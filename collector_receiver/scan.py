@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from collector_receiver.compiled import compiled, inlined
 from collector_receiver.scan_layout import PAD, Bytes, Names, Words, words
+from nexus.model.compiled import compiled, inlined
 
 # Places are unsigned throughout: mixed with signed numbers they would become floats. A field ends after its beginning, so place 0 stands for "damaged".
 Place = np.uint64

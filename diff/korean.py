@@ -182,5 +182,5 @@ def finding_in(finding: Finding, language: str) -> Finding:
 
 
 def report_in(report: Report, language: str) -> Report:
-    """The report with its findings' sentences in a language of LANGUAGES."""
-    return report if language == "en" else replace(report, findings=tuple(finding_in(f, language) for f in report.findings))
+    """The report in a language of LANGUAGES: its findings' sentences, and by `body["language"]` the headings of its formats."""
+    return report if language == "en" else replace(report, findings=tuple(finding_in(f, language) for f in report.findings), body=report.body | {"language": language})

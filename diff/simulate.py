@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from diff.cadence import Cadence
 from diff.evidence import Evidence
@@ -117,38 +117,43 @@ class Cache:
 
     def __init__(self, sim: Sim) -> None:
         self._sim = sim
-        self._seen: dict[tuple[str, int], int] = {}
+        self._seen: dict[str, list[int]] = {}
         self._services: dict[int, list[ServiceDay]] = {}
 
     def count(self, edge: TrueEdge, day: int) -> int:
         """Calls seen on a day."""
-        key = (edge.rid, day)
-        if key not in self._seen:
-            self._seen[key] = self._sim.seen(edge, day)
-        return self._seen[key]
+        return self._until(edge, day + 1)[day]
+
+    def _until(self, edge: TrueEdge, until: int) -> list[int]:
+        counts = self._seen.setdefault(edge.rid, [])
+        counts += [self._sim.seen(edge, day) for day in range(len(counts), until)]
+        return counts
+
+    def _active(self, edge: TrueEdge, first: int, until: int) -> list[tuple[int, int]]:
+        """(day, calls seen) of the active days in [first, until)."""
+        start = max(first, 0)
+        return [(day, n) for day, n in enumerate(self._until(edge, until)[start:until], start) if n]
 
     def history(self, edge: TrueEdge, first: int, until: int) -> EdgeHistory:
         """What is known of its days [first, until)."""
-        counts = tuple((d - first, n) for d in range(first, until) if (n := self.count(edge, d)))
-        n = sum(count for _, count in counts)
+        days = self._active(edge, first, until)
+        n = sum(count for _, count in days)
         messages = edge.relation is not Relation.CALLS_OBSERVED
-        seen = midnight(first + counts[0][0]) + timedelta(hours=1) if counts else None
-        return EdgeHistory(sum(1 << offset for offset, _ in counts), 0 if messages else n, n if messages else 0, n, seen, counts)
+        seen = midnight(days[0][0]) + timedelta(hours=1) if days else None
+        return EdgeHistory(sum(1 << day - first for day, _ in days), 0 if messages else n, n if messages else 0, n, seen, tuple((day - first, count) for day, count in days))
 
     def edge(self, edge: TrueEdge, first: int, until: int) -> ObservedEdge | None:
         """The edge over a range of days."""
-        active = [d for d in range(first, until) if self.count(edge, d)]
-        n = sum(self.count(edge, d) for d in active)
+        days = self._active(edge, first, until)
+        n = sum(count for _, count in days)
         if not n:
             return None
         messages = edge.relation is not Relation.CALLS_OBSERVED
-        exemplars = tuple(Exemplar("ordinary", hashlib.sha256(f"{edge.rid}:{d}".encode()).hexdigest()[:32]) for d in active[:3])
         return ObservedEdge(
             edge.rid, edge.relation, Node(edge.source), Node(edge.target, edge.target_kind), infrastructure=edge.infrastructure, calls=0 if messages else n, handled=n,
             messages=n if messages else 0, observed=n, protocols={edge.protocol: n}, via={edge.via: n} if edge.via else {}, basis={"paired": n},
-                first_seen=midnight(active[0]) + timedelta(hours=1),
-            last_seen=midnight(active[-1]) + timedelta(hours=22), active_days=len(active), support=Support(2, sum(min(self.count(edge, d), 24) for d in active)),
-            source_versions=edge.versions, exemplars=exemplars,
+            first_seen=midnight(days[0][0]) + timedelta(hours=1), last_seen=midnight(days[-1][0]) + timedelta(hours=22), active_days=len(days),
+            support=Support(2, sum(min(count, 24) for _, count in days)), source_versions=edge.versions, exemplars=tuple(_exemplar(edge.rid, day) for day, _ in days[:3]),
         )
 
     def services(self, day: int) -> list[ServiceDay]:
@@ -173,6 +178,12 @@ class Cache:
         return found
 
 
+@lru_cache(maxsize=65_536)
+def _exemplar(rid: str, day: int) -> Exemplar:
+    return Exemplar("ordinary", hashlib.sha256(f"{rid}:{day}".encode()).hexdigest()[:32])
+
+
+@lru_cache(maxsize=4096)
 def midnight(day: int) -> datetime:
     """Start of a day offset."""
     at = EPOCH + timedelta(days=day)

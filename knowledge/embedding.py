@@ -52,7 +52,7 @@ class PassageEmbedding:
     """Thread-safe. Without an embedder (`make` gives None) everything is found by keywords alone."""
 
     def __init__(
-        self, database: Database, clock: Clock, make: Callable[[], Embedder | None], *, generation: str = "", cache: int = 200_000, exact_below: int = 30_000
+        self, database: Database, clock: Clock, make: Callable[[], Embedder | None], *, generation: str = "", cache: int = 200_000, exact_below: int = 10_000
     ) -> None:
         self._database = database
         self._clock = clock

@@ -22,6 +22,7 @@ from nexus.ports.clock import Clock
 from nexus.ports.documents import IngestRequest
 from nexus.store.code import replace_anchors
 from nexus.store.documents import below_uri, delete_document, find_document, lock_document, put_document, put_quarantine
+from nexus.store.packs import FRESH, pack_all
 from nexus.store.passages import StoredSegment, replace_passages
 from nexus.store.pool import Connection, Database
 
@@ -95,9 +96,13 @@ class Ingestor:
         self._admit(request)
         path, root = self._inside(request)
         error = ""
+        packed = 0
         try:
             for done, total, source in self._sources(request, path, root, tally):
                 self._one(source, request, tally)
+                if tally.passages - packed >= FRESH:
+                    packed = tally.passages
+                    pack_all(self._database, request.tenant)
                 if progress is not None:
                     progress(done, total, source.found.relative)
         except NexusError as failure:
@@ -249,7 +254,10 @@ class Ingestor:
 
     def _finish(self, tenant: str, tally: _Tally, progress: Progress | None) -> dict[str, Any]:
         pending = 0
-        if self._embedding is not None and tally.indexed:
+        if tally.indexed:
+            pack_all(self._database, tenant)
+        if self._embedding is not None:
+            # Also where nothing changed: an earlier call may have ended without its vectors.
             pending, problem = self._embedding.fill(tenant, self._limits.embed_s, progress)
             if problem:
                 tally.problem("", 0, f"embed: {problem}", "embed")

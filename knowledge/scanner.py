@@ -42,16 +42,24 @@ def folded(text: str) -> tuple[str, list[int] | None]:
     Characters that stand for an ASCII one are that one, invisible ones and the breaks of continued tokens are left out. The offsets
     are None where nothing changed, which is the common case.
     """
-    breaks = {place for match in _CONTINUED.finditer(text) for place in range(*match.span())}
+    breaks = [match.span() for match in _CONTINUED.finditer(text)]
     if not breaks and (text.isascii() or not _FOLDABLE.search(text)):
         return text, None
     out: list[str] = []
     offsets: list[int] = []
-    for place, character in enumerate(text):
-        if place in breaks or _UNSEEN.match(character):
+    at = 0
+    # What is left out or stands for another, in order; all between goes along as it is.
+    for start, end in sorted([*breaks, *(match.span() for match in _FOLDABLE.finditer(text))]):
+        if start < at:
             continue
-        out.append(_plain(character))
-        offsets.append(place)
+        out.append(text[at:start])
+        offsets.extend(range(at, start))
+        if end - start == 1 and (start, end) not in breaks and not _UNSEEN.match(text[start]):
+            out.append(_plain(text[start]))
+            offsets.append(start)
+        at = end
+    out.append(text[at:])
+    offsets.extend(range(at, len(text)))
     return "".join(out), offsets
 
 

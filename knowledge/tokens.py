@@ -1,7 +1,8 @@
 """Text to BM25 terms: Korean morphemes, identifiers whole and in parts, stemmed English words. The same for passages and questions.
 
-mecab sees the unchanged text, and only Hangul is taken from it; everything else is taken from the original by pattern.
-Replacing identifiers before mecab would change how it segments what stands around them.
+mecab sees what stands between two spaces, unchanged, and only Hangul is taken from it; everything else is taken from the original by
+pattern. Replacing identifiers before mecab would change how it segments what stands around them. Words repeat, in a text and from text to
+text: each is segmented once, and always in the same way.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from knowledge.glossary import entries
 from knowledge.loanwords import hangul_skeleton, latin_skeleton
 
 # Bumped when the analysis changes: what was indexed before is then indexed anew.
-ANALYSIS = "a3"
+ANALYSIS = "a4"
 HEADING_WEIGHT = 2
 # What can stand in no text: marks terms that are sounds.
 _LATIN, _KOREAN = "\x01e", "\x01k"
 # Letters of an English word and syllables of a Korean one between which a likeness of sound means something.
 _SOUNDED, _LONGEST_SOUNDED = 4, 10
+# With the particles behind it; a longer one is no word that has a sound.
+_LONGEST_RUN = 20
 _PARTICLE = re.compile(r"(?<=..)(?:으로|에서|에게|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 
 _CONTENT = frozenset({"NNG", "NNP", "NR", "XR", "VV", "VA", "SH"})
@@ -156,6 +159,10 @@ class Analyzer:
     def __init__(self, morphemes: Morphemes | None) -> None:
         self._morphemes = morphemes
         self._sound = lru_cache(maxsize=200_000)(self._heard)
+        self._word = lru_cache(maxsize=200_000)(self._parsed)
+        # A word is asked for its terms and then for its sound; the passages of a section have one heading.
+        self._short = lru_cache(maxsize=4096)(self._lines)
+        self._heading = lru_cache(maxsize=64)(self.analyse)
         # What decides the terms; a part of each document's fingerprint.
         self.name = f"{ANALYSIS}-{'mecab' if morphemes else 'bigram'}"
 
@@ -174,19 +181,27 @@ class Analyzer:
             _add(terms, found, count)
             _add(latin, heard, count)
         if not text.isascii():
+            if self._morphemes is not None:
+                for word, count in Counter(text.split()).items():
+                    if not word.isascii():
+                        _add(terms, self._word(word) if len(word) <= _MAX_IDENTIFIER else self._parsed(word), count)
             for run, count in Counter(_HANGUL_RUN.findall(text)).items():
-                sound = self._sound(run)
+                sound = self._sound(run) if len(run) <= _LONGEST_RUN else ""
                 if sound:
                     hangul[sound] += count
                 if self._morphemes is None:
                     _add(terms, _bigrams(run), count)
-            if hangul or _HANGUL_RUN.search(text):
-                for line, count in Counter(self._lines(text)).items():
-                    _add(terms, _morpheme(line), count)
             for match in _OTHER.finditer(plain):
                 word = match[0].casefold()
                 _add(terms, _bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],), 1)
         return Analysis(terms, latin, hangul)
+
+    def _parsed(self, word: str) -> tuple[str, ...]:
+        """The terms of what stands between two spaces."""
+        if not _HANGUL_RUN.search(word):
+            return ()
+        lines = self._short(word) if len(word) <= _MAX_IDENTIFIER else self._lines(word)
+        return tuple(term for line in lines for term in _morpheme(line))
 
     def _lines(self, text: str) -> list[str]:
         return self._morphemes(_ENDLESS.sub(r"\g<0> ", text)) if self._morphemes is not None else []
@@ -197,7 +212,7 @@ class Analyzer:
             word = _PARTICLE.sub("", run)
         else:
             word = run
-            for line in reversed(self._lines(run)):
+            for line in reversed(self._short(run)):
                 surface, _, feature = line.partition("\t")
                 if not feature.startswith("J"):
                     break
@@ -210,7 +225,7 @@ class Analyzer:
 
     def passage(self, heading: str, body: str) -> tuple[dict[int, int], int]:
         """(64-bit term -> frequency, length). A heading counts twice. Sounds are terms of their own and no part of the length."""
-        head, text = self.analyse(heading), self.analyse(body)
+        head, text = self._heading(heading), self.analyse(body)
         counts = {term_key(term): count for term, count in text.terms.items()}
         _count(counts, head.terms, "", HEADING_WEIGHT)
         length = sum(counts.values())

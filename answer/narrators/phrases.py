@@ -37,7 +37,7 @@ def cite(items: Sequence[EdgeEvidence] | Sequence[str]) -> str:
 
 
 def relation(item: EdgeEvidence, language: str) -> str:
-    """"checkout calls fx" / "checkout이 fx를 호출한다"."""
+    """One edge as a clause: "checkout calls fx" / "checkout이 fx를 호출한다"."""
     edge = item.edge
     base = edge.relation.value.removesuffix("_OBSERVED")
     if language == "ko":
@@ -56,7 +56,7 @@ def unit(edge: ObservedEdge, language: str) -> str:
 
 
 def counts(edge: ObservedEdge, language: str) -> str:
-    """"943 calls, 5 errors (0.53 %)"."""
+    """Counts in words: "943 calls, 5 errors (0.53 %)"."""
     n = total(edge)
     share = percent(rate(edge.errors, n))
     if language == "ko":
@@ -65,7 +65,7 @@ def counts(edge: ObservedEdge, language: str) -> str:
 
 
 def latency(edge: ObservedEdge, language: str) -> str:
-    """"p50 3.1 ms, p95 8 ms, p99 14.2 ms" of the caller's view, else the callee's; "" where there is none."""
+    """Latency ("p50 3.1 ms, p95 8 ms, p99 14.2 ms") of the caller's view, else the callee's; "" where there is none."""
     found: Latency | None = edge.client_latency or edge.server_latency or edge.queue
     if found is None:
         return ""

@@ -57,7 +57,8 @@ def _observed(context: ApiContext, tenant: str) -> Json:
     with context.services.database.connection() as connection:
         counts = asdict(observed_counts(connection, tenant))
     control = _provided(context.services, AggregateControl)
-    return {"lag_bytes": control.status().get("lag_bytes") if control is not None else None, **counts}
+    found = control.status() if control is not None else {}
+    return {"lag_bytes": found.get("lag_bytes"), "lag_messages": found.get("lag_messages"), **counts}
 
 
 def _database(context: ApiContext) -> Json:

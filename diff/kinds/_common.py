@@ -16,7 +16,7 @@ def strongest(edges: Sequence[ObservedEdge]) -> ObservedEdge | None:
 
 
 def counted(edges: Sequence[ObservedEdge], noun: str = "call") -> str:
-    """"1,234 calls"."""
+    """A count with its noun: "1,234 calls"."""
     count = sum([amount(e) for e in edges])
     messages = bool(edges) and not any(e.calls or not e.messages for e in edges)
     word = "message" if messages else noun

@@ -7,14 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape as _escape
 
-from diff.reports._words import clean
+from diff.reports._words import Say, clean
 from nexus.model.finding import Finding, Flag
 
 NODES_MAX = 80
-LEGEND = (
-    '<p class="dim legend"><span class="ok">confirmed</span> <span class="doc">documented, not observed</span> <span class="obs">observed, not documented</span> '
-    '<span class="bad">conflict</span> dashed: undecided</p>'
-)
+_LEGEND = (("ok", "confirmed"), ("doc", "documented, not observed"), ("obs", "observed, not documented"), ("bad", "conflict"))
 SIZE = 720
 _CLASS = {Flag.CONFIRMED: "ok", Flag.DOC_ONLY: "doc", Flag.OBSERVED_ONLY: "obs", Flag.CONFLICT: "bad"}
 _ORDER = (Flag.CONFIRMED, Flag.DOC_ONLY, Flag.OBSERVED_ONLY, Flag.CONFLICT)
@@ -25,7 +22,7 @@ def escape(text: str) -> str:
     return _escape(clean(text))
 
 
-def svg(findings: Sequence[Finding]) -> str:
+def svg(findings: Sequence[Finding], say: Say) -> str:
     """The best connected nodes, and every finding between them."""
     degree: Counter[str] = Counter()
     for f in findings:
@@ -46,11 +43,13 @@ def svg(findings: Sequence[Finding]) -> str:
         # Outside the ring, where no edge runs.
         above = y - 11 if y <= SIZE / 2 else y + 22
         lines.append(f'<g class="n"><circle cx="{x:.1f}" cy="{y:.1f}" r="6"/><text x="{x:.1f}" y="{above:.1f}">{escape(name if len(name) <= 26 else name[:25] + "…")}</text></g>')
-    more = f"<p>The {NODES_MAX} best connected of {len(degree)} nodes.</p>" if len(degree) > NODES_MAX else ""
+    more = f"<p>{escape(say('The {n} best connected of {all} nodes.', n=NODES_MAX, all=len(degree)))}</p>" if len(degree) > NODES_MAX else ""
+    legend = " ".join(f'<span class="{name}">{escape(say(text))}</span>' for name, text in _LEGEND)
+    name, dashed = escape(say("Map of the findings")), escape(say("dashed: undecided"))
     return (
-        f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="Map of the findings"><defs>'
+        f'<svg viewBox="0 0 {SIZE} {SIZE}" class="map" role="img" aria-label="{name}"><defs>'
         f'<marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        f'<path d="M0 0L8 4L0 8z"/></marker></defs>{"".join(lines)}</svg>{LEGEND}{more}'
+        f'<path d="M0 0L8 4L0 8z"/></marker></defs>{"".join(lines)}</svg><p class="dim legend">{legend} {dashed}</p>{more}'
     )
 
 
@@ -74,7 +73,7 @@ def _shortened(a: tuple[float, float], b: tuple[float, float], gap: float = 8) -
     return a[0] + ux * gap + ox, a[1] + uy * gap + oy, b[0] - ux * gap + ox, b[1] - uy * gap + oy
 
 
-def sparkline(days: Sequence[int]) -> str:
+def sparkline(days: Sequence[int], say: Say) -> str:
     """Bars of calls by day, the newest at the right."""
     if not days:
         return ""
@@ -83,4 +82,5 @@ def sparkline(days: Sequence[int]) -> str:
         f'<rect x="{number * 2}" y="{18 - max(1.0, 17 * math.log1p(count) / math.log1p(top)):.1f}" width="1.6" height="{max(1.0, 17 * math.log1p(count) / math.log1p(top)):.1f}"/>'
         for number, count in enumerate(days) if count
     )
-    return f'<svg class="spark" viewBox="0 0 {len(days) * 2} 18" width="{len(days) * 2}" height="18" role="img" aria-label="Activity by day, at most {top}">{bars}</svg>'
+    name = escape(say("Activity by day, at most {n}", n=top))
+    return f'<svg class="spark" viewBox="0 0 {len(days) * 2} 18" width="{len(days) * 2}" height="18" role="img" aria-label="{name}">{bars}</svg>'

@@ -1,9 +1,13 @@
-"""Words that several formats share."""
+"""Words that several formats share, in the report's language."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
+from diff.reports._korean import KOREAN
+from nexus.model.claim import Claim
 from nexus.model.finding import Finding, Flag
 from nexus.ports.drift import Report
 
@@ -12,38 +16,88 @@ HEADINGS = {
     Flag.CONFLICT: "Conflicts: documents and traces disagree", Flag.DOC_ONLY: "Documented, not observed", Flag.OBSERVED_ONLY: "Observed, not documented",
     Flag.CONFIRMED: "Confirmed",
 }
-ARROWS = {"CALLS": "calls", "PUBLISHES": "publishes", "SUBSCRIBES": "subscribes to", "DELIVERS": "delivers to"}
-
+TOTALS = (("confirmed", Flag.CONFIRMED.value), ("documented only", Flag.DOC_ONLY.value), ("observed only", Flag.OBSERVED_ONLY.value), ("conflicts", Flag.CONFLICT.value),
+          ("undecided", "undecided"))
+ARROWS = {"CALLS": "{source} calls {target}", "PUBLISHES": "{source} publishes {target}", "SUBSCRIBES": "{source} subscribes to {target}", "DELIVERS": "{source} delivers to {target}"}
 
 # What XML 1.0 cannot hold, and what a terminal would obey.
 _CONTROL = re.compile("[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What turns the order of the text around it: a name could show as another one.
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+# An English text with holes, and what fills them -> the text in the report's language.
+Say = Callable[..., str]
 
 
 def clean(text: str) -> str:
     """Text without control characters."""
-    return _CONTROL.sub("\ufffd", text)
+    return _BIDI.sub("\ufffd", _CONTROL.sub("\ufffd", text))
 
 
-def edge(finding: Finding) -> str:
+def line(text: str) -> str:
+    """Text as one line."""
+    return clean(" ".join(text.split()))
+
+
+def say_in(report: Report) -> Say:
+    """The words of a report's language."""
+    korean = report.body.get("language") == "ko"
+
+    def say(english: str, **holes: Any) -> str:
+        return (KOREAN[english] if korean else english).format(**holes)
+
+    return say
+
+
+def edge(finding: Finding, say: Say) -> str:
     """`checkout calls fx`."""
-    return f"{finding.source.name} {ARROWS.get(finding.relation, finding.relation)} {finding.target.name}"
+    return say(ARROWS[finding.relation], source=finding.source.name, target=finding.target.name)
 
 
-def window(report: Report) -> str:
-    """`2026-01-01 to 2026-01-29 (28 closed days)`."""
+def number(say: Say, count: int, noun: str) -> str:
+    """`1 call`, `2,000 messages`."""
+    return say("{n} " + noun + ("" if count == 1 else "s"), n=f"{count:,}")
+
+
+def scope(report: Report, say: Say) -> str:
+    """The environment, or all of them."""
+    return report.run.environment or say("all environments")
+
+
+def window(report: Report, say: Say) -> str:
+    """`2026-01-01 00:00 to 2026-01-29 00:00 UTC (28 closed days)`."""
     run, kind = report.run, report.body.get("window_kind", "")
-    days = round((run.window_to - run.window_from).total_seconds() / 86_400, 1)
-    said = {"closed": f"{days:g} closed days", "running": f"{days:g} days, the running day included: until seven closed days are covered",
-        "stated": f"{days:g} days, as asked"}.get(kind, f"{days:g} days")
-    return f"{run.window_from:%Y-%m-%d %H:%M} to {run.window_to:%Y-%m-%d %H:%M} UTC ({said})"
+    days = f"{round((run.window_to - run.window_from).total_seconds() / 86_400, 1):g}"
+    kinds = {"closed": "{days} closed days", "running": "{days} days, the running day included: until seven closed days are covered", "stated": "{days} days, as asked"}
+    said = say(kinds.get(kind, "{days} days"), days=days)
+    return say("{start} to {end} UTC ({kind})", start=f"{run.window_from:%Y-%m-%d %H:%M}", end=f"{run.window_to:%Y-%m-%d %H:%M}", kind=said)
 
 
-def ratios(report: Report) -> str:
+def ratios(report: Report, say: Say) -> str:
     """`accuracy 90 %, coverage ...`."""
-    shown = [f"{name.replace('_', '-')} {value:.0%}" for name, value in report.metrics.items() if isinstance(value, float)]
-    return ", ".join(shown) if shown else "no ratios yet"
+    shown = [f"{say(name.replace('_', '-'))} {value:.0%}" for name, value in report.metrics.items() if isinstance(value, float)]
+    return ", ".join(shown) if shown else say("no ratios yet")
+
+
+def notes(report: Report, say: Say) -> list[str]:
+    """What stands above all findings: what else there may be, and what could not be read."""
+    found = []
+    if unseen := report.body.get("unseen"):
+        found.append(say(
+            "{n} edges were seen; about {more} more exist that were not (Chao1), and the next sighting is of a new one with a chance of {chance} (Good-Turing).",
+            n=f"{unseen['edges_seen']:,}", more=f"{unseen['edges_unseen_chao1']:g}", chance=f"{unseen['next_sighting_is_new_good_turing']:.2%}",
+        ))
+    if gaps := (report.body.get("coverage") or {}).get("gaps"):
+        found.append(say("{n} ranges of the window could not be read completely; nothing is called absent because of them.", n=len(gaps)))
+    return found
+
+
+def place(claim: Claim) -> str:
+    """`architecture.md:12`, or `architecture.md:12-14`."""
+    first, last = claim.lines
+    return f"{claim.document.uri or claim.document.title}:{first}" + (f"-{last}" if last > first else "")
 
 
 def places(finding: Finding) -> list[str]:
-    """`architecture.md:12` of every claim."""
-    return [f"{c.document.uri or c.document.title}:{c.lines[0]}" for c in finding.designed.claims] if finding.designed is not None else []
+    """Of every claim."""
+    return [place(c) for c in finding.designed.claims] if finding.designed is not None else []

@@ -7,7 +7,7 @@ import io
 from typing import Final
 
 from diff.report import Format
-from diff.reports._words import places
+from diff.reports._words import clean, places
 from nexus.model.render import instant
 from nexus.ports.drift import Report
 
@@ -16,12 +16,14 @@ COLUMNS = (
     "channel", "summary", "what_would_change_this", "documents", "calls", "messages", "errors", "first_seen", "last_seen", "opportunities", "covered_days", "detection", "rate_upper",
     "active_day_upper", "first_detected",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def cell(value: object) -> object:
-    """Text that no spreadsheet runs."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    """Text that no spreadsheet runs, and no terminal."""
+    if not isinstance(value, str):
+        return value
+    return f"'{clean(value)}" if value.startswith(_FORMULA) else clean(value)
 
 
 def render(report: Report) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from diff.report import Format
-from diff.reports._words import clean, edge, places
+from diff.reports._words import clean, edge, line, places, say_in
 from nexus.model.finding import Finding, Flag, Severity, State
 from nexus.model.render import instant
 from nexus.ports.drift import Report
@@ -18,6 +18,7 @@ from nexus.ports.drift import Report
 
 def render(report: Report) -> str:
     """One test suite a flag."""
+    say = say_in(report)
     root = Element("testsuites", name="nexus diff")
     numbers = {"tests": 0, "failures": 0, "skipped": 0}
     for flag in Flag:
@@ -25,7 +26,7 @@ def render(report: Report) -> str:
         suite = SubElement(root, "testsuite", name=flag.value, timestamp=(instant(report.run.generated_at) or "").removesuffix("Z").split(".")[0])
         counted = {"tests": len(found), "failures": 0, "skipped": 0}
         for finding in found:
-            case = SubElement(suite, "testcase", classname=f"drift.{flag.value}.{finding.status}", name=clean(edge(finding) + _via(finding)))
+            case = SubElement(suite, "testcase", classname=f"drift.{flag.value}.{finding.status}", name=line(edge(finding, say) + _via(finding)))
             if finding.designed is not None and places(finding):
                 case.set("file", clean(finding.designed.claims[0].document.uri))
                 case.set("line", str(finding.designed.claims[0].lines[0]))

@@ -7,8 +7,8 @@ from typing import Final
 
 from diff import stats
 from diff.report import Format
-from diff.reports._words import FLAGS, HEADINGS, clean, edge, ratios, window
-from nexus.model.claim import Claim
+from diff.reports._words import FLAGS, HEADINGS, TOTALS, Say, edge, line, notes, number, place, places, ratios, say_in, scope, window
+from nexus.model.claim import Claim, Modality
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Finding, Flag
 from nexus.ports.drift import Report
@@ -20,13 +20,13 @@ _MENTION = re.compile(r"@(?=\w)|(?<=\w)://")
 
 def escape(text: str) -> str:
     """Text that means nothing to Markdown or to a forge: no markup, no HTML, no mention, no link."""
-    plain = _SPECIAL.sub(r"\\\1", clean(" ".join(text.split()))).replace("\\<", "&lt;").replace("\\>", "&gt;")
+    plain = _SPECIAL.sub(r"\\\1", line(text)).replace("\\<", "&lt;").replace("\\>", "&gt;")
     return _MENTION.sub(lambda m: "@\u200b" if m[0] == "@" else ":\u200b//", plain)
 
 
 def code(text: str) -> str:
     """A code span of any text, backticks in it included."""
-    flat = clean(" ".join(text.split()))
+    flat = line(text)
     fence = "`" * (max((len(run) for run in re.findall(r"`+", flat)), default=0) + 1)
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
     return f"{fence}{pad}{flat}{pad}{fence}" if flat else ""
@@ -34,71 +34,81 @@ def code(text: str) -> str:
 
 def render(report: Report) -> str:
     """The whole report."""
-    run, totals, body = report.run, report.totals, report.body
+    run, say = report.run, say_in(report)
+    stands = say("Documents {documents}, configuration {configuration}, run {run}.", documents=code(run.document_revision[:12]), configuration=code(run.config_hash), run=code(run.id))
     lines = [
-        f"# Drift of {escape(run.environment) if run.environment else 'all environments'}", "",
-        f"Window {window(report)}. Documents `{run.document_revision[:12]}`, configuration `{run.config_hash}`, run `{run.id}`.", "",
-        "| confirmed | documented only | observed only | conflicts | undecided |", "| ---: | ---: | ---: | ---: | ---: |",
-        f"| {totals['confirmed']} | {totals['doc_only']} | {totals['observed_only']} | {totals['conflict']} | {totals['undecided']} |", "", f"{ratios(report).capitalize()}.", "",
+        f"# {say('Drift of {scope}', scope=escape(scope(report, say)))}", "",
+        f"{say('Window {window}.', window=window(report, say))} {stands}", "",
+        f"| {' | '.join(say(name) for name, _ in TOTALS)} |", f"|{' ---: |' * len(TOTALS)}",
+        f"| {' | '.join(str(report.totals[key]) for _, key in TOTALS)} |", "", f"{_sentence(ratios(report, say))}.", "",
     ]
-    unseen = body.get("unseen") or {}
-    if unseen:
-        chance = f"the next sighting is of a new one with a chance of {unseen['next_sighting_is_new_good_turing']:.2%} (Good-Turing)"
-        lines += [f"{unseen['edges_seen']} edges were seen; about {unseen['edges_unseen_chao1']:g} more exist that were not (Chao1), and {chance}.", ""]
-    coverage = body.get("coverage") or {}
-    if coverage.get("gaps"):
-        lines += [f"**{len(coverage['gaps'])} ranges of the window could not be read completely;** nothing is called absent because of them.", ""]
+    lines += [part for note in notes(report, say) for part in (note, "")]
     for flag in FLAGS:
         found = [f for f in report.findings if f.flag is flag]
         if found:
-            lines += [f"## {HEADINGS[flag]}", ""]
-            lines += _confirmed(found) if flag is Flag.CONFIRMED else [line for finding in found for line in _finding(finding)]
-    proposals = body.get("renames") or []
-    if proposals:
-        lines += ["## Renames to review", ""]
-        lines += [f"- {code(p['old'])} may now be {code(p['new'])}: ended {p['ended']}, began {p['began']}, neighbours alike by {p['similarity']:.0%}" for p in proposals] + [""]
+            lines += [f"## {say(HEADINGS[flag])}", ""]
+            lines += _confirmed(found, say) if flag is Flag.CONFIRMED else [text for finding in found for text in _finding(finding, say)]
+    if proposals := report.body.get("renames"):
+        lines += [f"## {say('Renames to review')}", ""]
+        lines += [
+            "- " + say("{old} may now be {new}: ended {ended}, began {began}, neighbours alike by {similarity}", old=code(p["old"]), new=code(p["new"]), ended=p["ended"],
+                       began=p["began"], similarity=f"{p['similarity']:.0%}")
+            for p in proposals
+        ] + [""]
+    if report.next:
+        lines += [f"*{_sentence(say('more findings than shown; narrow the filters or raise --limit'))}.*", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _confirmed(found: list[Finding]) -> list[str]:
-    lines = ["| edge | documents | calls | errors |", "| --- | --- | ---: | ---: |"]
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _confirmed(found: list[Finding], say: Say) -> list[str]:
+    lines = [f"| {' | '.join(map(say, ('edge', 'documents', 'calls', 'errors')))} |", "| --- | --- | ---: | ---: |"]
     for finding in found:
         seen = finding.observed
-        places = ", ".join(code(f"{c.document.uri or c.document.title}:{c.lines[0]}") for c in (finding.designed.claims if finding.designed else ()))
-        lines.append(f"| {escape(edge(finding))} | {places.replace('|', chr(92) + '|')} | {(seen.calls or seen.messages) if seen else 0:,} | {seen.errors if seen else 0:,} |")
+        said = ", ".join(map(code, places(finding)))
+        lines.append(f"| {escape(edge(finding, say))} | {cell(said)} | {(seen.calls or seen.messages) if seen else 0:,} | {seen.errors if seen else 0:,} |")
     return [*lines, ""]
 
 
-def _finding(finding: Finding) -> list[str]:
-    lines = [
-        f"### {escape(edge(finding))}", "",
-        f"**{finding.status}**, {finding.severity.value}, {finding.state.value}{', undecided' if finding.undecided else ''}. {escape(finding.summary)}", "",
-    ]
+def cell(text: str) -> str:
+    """Markdown in a table: a bar in it, also one in a code span, is no border."""
+    return text.replace("|", "\\|")
+
+
+def _finding(finding: Finding, say: Say) -> list[str]:
+    tags = [f"**{finding.status}**", say(finding.severity.value), say(finding.state.value), *([say("undecided")] if finding.undecided else [])]
+    lines = [f"### {escape(edge(finding, say))}", "", f"{', '.join(tags)}. {escape(finding.summary)}", ""]
     if finding.designed is not None:
-        lines += [line for claim in finding.designed.claims for line in _claim(claim)] + [""]
+        lines += [_claim(claim, say) for claim in finding.designed.claims] + [""]
     if finding.observed is not None:
-        lines += [f"- Observed: {_observed(finding.observed)}", ""]
+        lines += [f"- {_observed(finding.observed, say)}", ""]
     if finding.what_would_change_this:
-        lines += [f"What would change this: {escape(finding.what_would_change_this)}.", ""]
-    lines += [f"<sub>{finding.fingerprint}</sub>", ""]
-    return lines
+        lines += [say("What would change this: {change}.", change=escape(finding.what_would_change_this)), ""]
+    return [*lines, f"<sub>{finding.fingerprint}</sub>", ""]
 
 
-def _claim(claim: Claim) -> list[str]:
-    place = f"{claim.document.uri or claim.document.title}:{claim.lines[0]}" + (f"-{claim.lines[1]}" if claim.lines[1] != claim.lines[0] else "")
-    said = f" ({claim.modality.value})" if claim.modality.value != "asserted" else ""
-    return [f"- Documented{said} at {code(place)}: {code(claim.quote)}"]
+def _claim(claim: Claim, say: Say) -> str:
+    where = code(place(claim))
+    said = say("Documented at {place}", place=where) if claim.modality is Modality.ASSERTED else say("Documented ({modality}) at {place}", modality=say(claim.modality.value), place=where)
+    return f"- {said}: {code(claim.quote)}"
 
 
-def _observed(edge_: ObservedEdge) -> str:
-    amount = edge_.calls or edge_.messages
-    low, high = stats.jeffreys(min(edge_.errors, amount), amount)
-    times = f", first {edge_.first_seen:%Y-%m-%d %H:%M}, last {edge_.last_seen:%Y-%m-%d %H:%M}" if edge_.first_seen and edge_.last_seen else ""
-    text = f"{escape(edge_.source.name)} to {escape(edge_.target.name)}, {amount:,} {'calls' if edge_.calls else 'messages'}, {edge_.errors:,} errors ({low:.2%} to {high:.2%}){times}"
-    if edge_.exemplars:
-        text += "; traces " + ", ".join(code(x.trace_id) for x in edge_.exemplars[:3])
-    if edge_.trace_query is not None:
-        text += f"; {escape(edge_.trace_query.backend)} query {code(edge_.trace_query.query)}"
+def _observed(seen: ObservedEdge, say: Say) -> str:
+    amount = seen.calls or seen.messages
+    low, high = stats.jeffreys(min(seen.errors, amount), amount)
+    text = say(
+        "Observed: {edge}, {amount}, {errors} ({low} to {high})", edge=say("{source} to {target}", source=escape(seen.source.name), target=escape(seen.target.name)),
+        amount=number(say, amount, "call" if seen.calls else "message"), errors=number(say, seen.errors, "error"), low=f"{low:.2%}", high=f"{high:.2%}",
+    )
+    if seen.first_seen and seen.last_seen:
+        text += ", " + say("first {first}, last {last}", first=f"{seen.first_seen:%Y-%m-%d %H:%M}", last=f"{seen.last_seen:%Y-%m-%d %H:%M}")
+    if seen.exemplars:
+        text += "; " + say("traces {traces}", traces=", ".join(code(x.trace_id) for x in seen.exemplars[:3]))
+    if seen.trace_query is not None:
+        text += "; " + say("{backend} query {query}", backend=escape(seen.trace_query.backend), query=code(seen.trace_query.query))
     return text
 
 

@@ -7,12 +7,14 @@ Suppressed findings carry their justification; with a baseline each result says 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
 from diff.compare import kinds
 from diff.report import Format
 from diff.reports._json import exposure_json
+from diff.reports._words import clean
 from nexus.model.claim import Claim
 from nexus.model.finding import Finding, Flag, Severity, State
 from nexus.model.render import instant
@@ -25,7 +27,8 @@ _LEVELS = {Severity.NONE: "none", Severity.LOW: "note", Severity.MEDIUM: "warnin
 def render(report: Report) -> str:
     """One run."""
     rules = sorted(kinds())
-    results = [_result(f, rules) for f in report.findings]
+    near = _near(report.findings)
+    results = [_result(f, rules, near) for f in report.findings]
     run = report.run
     log: dict[str, Any] = {
         "$schema": SCHEMA, "version": "2.1.0",
@@ -57,13 +60,24 @@ def _rule(name: str) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, rules: list[str]) -> dict[str, Any]:
+def _near(findings: Sequence[Finding]) -> dict[str, Claim]:
+    """Name -> where it is spoken of first; under "" the first claim at all."""
+    found: dict[str, Claim] = {}
+    claims = [claim for f in findings if f.designed is not None for claim in f.designed.claims]
+    for claim in sorted(claims, key=lambda c: (c.document.uri, c.lines)):
+        for name in (claim.source, claim.target, ""):
+            found.setdefault(name, claim)
+    return found
+
+
+def _result(finding: Finding, rules: list[str], near: Mapping[str, Claim]) -> dict[str, Any]:
     kind = _kind(finding)
     result: dict[str, Any] = {
         "ruleId": finding.status, "ruleIndex": rules.index(finding.status), "kind": kind, "level": _LEVELS[finding.severity] if kind == "fail" else "none",
-        "message": {"text": finding.summary + (f" Changes with: {finding.what_would_change_this}." if finding.what_would_change_this else "")},
-        "fingerprints": {"nexus/v1": finding.fingerprint}, "partialFingerprints": {"nexusFinding/v1": finding.fingerprint},
-        "locations": [_location(c) for c in finding.designed.claims[:1]] if finding.designed is not None else [_logical(finding)],
+        "message": {"text": _text(finding.summary + (f" Changes with: {finding.what_would_change_this}." if finding.what_would_change_this else ""))},
+        # The second is what GitHub tells alerts apart by, instead of a hash of the line.
+        "fingerprints": {"nexus/v1": finding.fingerprint}, "partialFingerprints": {"nexusFinding/v1": finding.fingerprint, "primaryLocationLineHash": f"{finding.fingerprint}:1"},
+        "locations": [_location(c) for c in finding.designed.claims[:1]] if finding.designed is not None else [_elsewhere(finding, near)],
         "properties": {
             "flag": finding.flag.value, "reason": finding.reason, "relation": finding.relation, "source": finding.source.name, "target": finding.target.name, "state": finding.state.value,
             "severity": finding.severity.value, "environment": finding.environment, "exposure": exposure_json(finding.exposure), "observed": _observed(finding),
@@ -71,7 +85,7 @@ def _result(finding: Finding, rules: list[str]) -> dict[str, Any]:
         "rank": round(min(max(finding.rank * 100, 0.0), 100.0), 2),
     }
     if finding.designed is not None and len(finding.designed.claims) > 1:
-        result["relatedLocations"] = [{**_location(c), "id": number, "message": {"text": c.quote}} for number, c in enumerate(finding.designed.claims[1:], 1)]
+        result["relatedLocations"] = [{**_location(c), "id": number, "message": {"text": _text(c.quote)}} for number, c in enumerate(finding.designed.claims[1:], 1)]
     if finding.state is State.SUPPRESSED:
         note = finding.details.get("suppression", {})
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": "; ".join(f"{key}: {value}" for key, value in note.items()) or "suppressed in Nexus"}]
@@ -102,9 +116,17 @@ def _location(claim: Claim) -> dict[str, Any]:
         "kind": "relation"}]}
 
 
-def _logical(finding: Finding) -> dict[str, Any]:
-    """An edge that no document mentions has no line."""
-    return {"logicalLocations": [{"fullyQualifiedName": f"{finding.source.name} {finding.relation} {finding.target.name}", "kind": "relation"}]}
+def _elsewhere(finding: Finding, near: Mapping[str, Claim]) -> dict[str, Any]:
+    """An edge that no document mentions has no line, and GitHub takes no result without one: where its ends are spoken of, it would belong."""
+    logical = {"logicalLocations": [{"fullyQualifiedName": f"{finding.source.name} {finding.relation} {finding.target.name}", "kind": "relation"}]}
+    claim = next((near[name] for name in (finding.source.name, finding.target.name, "") if name in near), None)
+    place = _location(claim)["physicalLocation"]["artifactLocation"] if claim is not None else {"uri": "README.md", "uriBaseId": "DOCUMENTS"}
+    return {"physicalLocation": {"artifactLocation": place, "region": {"startLine": max(claim.lines[0], 1) if claim is not None else 1}}, **logical}
+
+
+def _text(text: str) -> str:
+    """Plain text, of which nothing is a link or a control character."""
+    return clean(text).replace("[", "\\[").replace("]", "\\]") if "](" in text else clean(text)
 
 
 def _observed(finding: Finding) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Tokens of services whose form says what they are: GitHub, GitLab, Slack, Google Cloud, Stripe, npm, OpenAI, Anthropic, and this one's own."""
+"""Tokens of services whose form says what they are: GitHub, GitLab, Slack, Google Cloud, Azure, Stripe, npm, PyPI, OpenAI, Anthropic and more, and this one's own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ _TOKENS = re.compile(
     _EDGE + r"(?:gh[pousr]_[0-9A-Za-z]{36,251}|github_pat_[0-9A-Za-z]{22}_[0-9A-Za-z]{59}|gl(?:pat|dt|rt)-[0-9A-Za-z_-]{20,}"
     r"|xox[abeoprs]-(?:[0-9A-Za-z]+-){1,}[0-9A-Za-z]{10,}|xapp-\d-[0-9A-Z]+-\d+-[0-9a-f]{32,}"
     r"|AIza[0-9A-Za-z_-]{35}|ya29\.[0-9A-Za-z_-]{30,}|GOCSPX-[0-9A-Za-z_-]{28}"
-    r"|[sr]k_live_[0-9A-Za-z]{20,}|npm_[0-9A-Za-z]{36}|pypi-AgE[0-9A-Za-z_-]{50,}"
+    r"|1//0[0-9A-Za-z_-]{40,}|[sr]k_(?:live|test)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/]{32,}|npm_[0-9A-Za-z]{36}|pypi-AgE[0-9A-Za-z_-]{50,}"
     r"|sk-(?:proj|ant|svcacct|admin)-[0-9A-Za-z_-]{20,}|sk-[0-9A-Za-z]{48}|nxs_[0-9A-Za-z_-]{43}|hf_[0-9A-Za-z]{34}"
+    r"|dckr_pat_[0-9A-Za-z_-]{27,}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|glsa_[0-9A-Za-z]{32}_[0-9a-f]{8}|hv[sbr]\.[0-9A-Za-z_-]{24,}|ATATT3xFfGF0[0-9A-Za-z_=-]{60,}"
+    r"|dapi[0-9a-f]{32}|AGE-SECRET-KEY-1[0-9A-Z]{58}|[0-9]{8,10}:AA[0-9A-Za-z_-]{33}|[0-9A-Za-z_~.]{3}8Q~[0-9A-Za-z_~.-]{31,34}"
     r"|dop_v1_[0-9a-f]{64}|SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43})" + _END
 )
+# Azure's have no form of their own; what they are is said beside them.
+_AZURE = re.compile(r"(?:AccountKey|SharedAccessKey|SharedSecretKey|Ocp-Apim-Subscription-Key)[\"']?\s*[=:]\s*[\"']?([0-9A-Za-z+/]{32,88}={0,2})|[?&]sig=([0-9A-Za-z%+/]{43,}={0,2})")
 _SLACK_HOOK = re.compile(r"https://hooks\.slack\.com/(?:services|workflows)/T[0-9A-Z]{6,}/[AB][0-9A-Z]{6,}/[0-9A-Za-z]{20,}")
 # A key of a GCP service account is caught as a private key; this is the file's other secret half.
 _RANDOM = 3.0
@@ -28,6 +32,9 @@ def _find(text: str) -> Iterator[Span]:
     for match in _TOKENS.finditer(text):
         # Placeholders repeat themselves: ghp_xxxxxxxx...
         if entropy(match[0][_PREFIX:]) >= _RANDOM:
+            yield match.span()
+    for match in _AZURE.finditer(text):
+        if entropy(match[1] or match[2]) >= _RANDOM:
             yield match.span()
     for match in _SLACK_HOOK.finditer(text):
         if entropy(match[0].rsplit("/", 1)[-1]) >= _RANDOM:

@@ -22,9 +22,10 @@ from nexus.model.document import DocumentStatus
 from nexus.ports.clock import Clock
 from nexus.ports.embedding import Embedder, Vectors
 from nexus.ports.search import Hit, SearchRequest, SearchResult
+from nexus.store.keywords import QuestionTerms, bm25
 from nexus.store.passages import PassageRow, readable_passages
 from nexus.store.pool import Connection, Database
-from nexus.store.search import Match, QuestionTerms, Reader, bm25, index_name, indexes, languages, nearest_exact, nearest_indexed, pending
+from nexus.store.search import Match, Reader, index_name, indexes, languages, nearest_exact, nearest_indexed
 from nexus.store.vectors import Generation, half
 
 log = structlog.get_logger("nexus.knowledge")
@@ -42,7 +43,7 @@ class SearchOptions:
 
     candidates: int = 20
     fusion: str = "rrf"
-    exact_below: int = 30_000
+    exact_below: int = 10_000
     ef_search: int = 200
     stale_after: timedelta = timedelta(days=365)
     stale_types: tuple[tuple[str, timedelta], ...] = ()
@@ -158,18 +159,21 @@ class HybridRetriever:
 
     def _nearest(self, connection: Connection, reader: Reader, question: _Vector, depth: int, degraded: list[str]) -> dict[str, list[Match]]:
         generation = question.generation
-        total, left = pending(connection, reader, generation.name)
+        counted = languages(connection, reader, generation.name)
+        passages = {language: count for language, (count, _) in counted.items()}
+        total, left = sum(passages.values()), sum(without for _, without in counted.values())
         if left:
             degraded.append("vectors pending" if left < total else "vectors pending: keywords only")
         if left == total:
             return {}
         vector = half(question.values)
-        ready = indexes(connection) if total > self._options.exact_below else set()
+        # To compare all that a narrow filter leaves is faster than an index, and misses nothing.
+        ready = indexes(connection) if max(passages.values()) >= self._options.exact_below else set()
         out: dict[str, list[Match]] = {}
-        for group in language_lists(languages(connection, reader)):
+        for group in language_lists(passages):
             found: list[Match] = []
             for language in group:
-                if index_name(generation.name, language) in ready:
+                if passages[language] >= self._options.exact_below and index_name(generation.name, language) in ready:
                     ef_search = max(self._options.ef_search, depth)
                     found += nearest_indexed(connection, reader, generation.name, generation.dimension, language, vector, depth, ef_search)
                 else:

@@ -6,13 +6,11 @@ from datetime import timedelta
 from typing import Final
 
 from collector_receiver.log.kafka_facts import KafkaFacts
-from nexus.cli.doctor_checks import Finding, State
+from nexus.cli.doctor_checks import LAG_MESSAGES, Finding, State
 
 AREA: Final = "kafka"
 # What Kafka adds to a message of ours.
 OVERHEAD_BYTES: Final = 1024
-# Of messages of up to 900 kB, most much smaller: minutes of an aggregator's work.
-LAG_MESSAGES: Final = 10_000
 ASSUMED_MESSAGE_BYTES: Final = 1_048_588
 
 

@@ -23,6 +23,8 @@ from collector_receiver.log.kafka_facts import kafka_facts
 from nexus.cli import doctor_checks as checks
 from nexus.cli.doctor_checks import Finding, State
 from nexus.cli.doctor_kafka import kafka
+from nexus.cli.doctor_senders import lacks_ends, services
+from nexus.cli.doctor_tls import certificates
 from nexus.errors import ConfigError, NexusError, StoreUnavailable
 from nexus.settings import Settings
 from nexus.settings.base import host_port
@@ -61,7 +63,7 @@ def look(settings: Settings, url: str, token: str) -> list[Finding]:
     base = (url or f"{'https' if settings.http.tls_cert else 'http'}://{settings.http.address}").rstrip("/")
     ready, why = _ready(base, verify)
     around = Around(base, token, held_by_another(settings.data), ready, why, verify)
-    found = [*_disk(settings), *_certificates(settings)]
+    found = [*_disk(settings), *certificates(settings)]
     if not url:
         found += _ports(settings, around)
     found += _database(settings, around)
@@ -202,66 +204,6 @@ def _kafka(settings: Settings, around: Around) -> list[Finding]:
     )
 
 
-def _certificates(settings: Settings) -> list[Finding]:
-    now = datetime.now(UTC)
-    out = []
-    pairs = ((("otlp",), settings.otlp.tls_cert, settings.otlp.tls_key), (("http",), settings.http.tls_cert, settings.http.tls_key),
-             (("source_tempo",), settings.source_tempo.tls_cert, settings.source_tempo.tls_key), (("log", "kafka"), settings.log.kafka.tls_cert, settings.log.kafka.tls_key))
-    for path, certificate, key in pairs:
-        name = variable((*path, "tls_cert"))
-        if certificate is None:
-            if key is not None:
-                out.append(checks.certificate(variable((*path, "tls_key")), str(key), unusable=f"{name} is missing", until=None, since=None, now=now))
-            continue
-        out.append(_certificate(name, certificate, now, _pair_fault(certificate, key)))
-    authorities = {
-        ("otlp", "tls_client_ca"): settings.otlp.tls_client_ca, ("source_tempo", "tls_ca"): settings.source_tempo.tls_ca, ("log", "kafka", "tls_ca"): settings.log.kafka.tls_ca,
-    }
-    for place, authority in authorities.items():
-        if authority is not None:
-            out.append(_certificate(variable(place), authority, now, ""))
-    return out
-
-
-def _pair_fault(certificate: Path, key: Path | None) -> str:
-    """Why a certificate and its key cannot be used together."""
-    if key is None:
-        return "its key is not given"
-    for path in (certificate, key):
-        try:
-            path.read_bytes()
-        except OSError as error:
-            return f"{path} cannot be read: {error.strerror}"
-
-    def locked() -> str:
-        raise ValueError("the key is encrypted; give one without a passphrase")
-
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=locked)
-    except ValueError as error:
-        return str(error)
-    except (ssl.SSLError, OSError) as error:
-        reason = getattr(error, "reason", None)
-        return "certificate and key do not belong together" if reason == "KEY_VALUES_MISMATCH" else f"not a PEM certificate with its key ({reason or error})"
-    return ""
-
-
-def _certificate(name: str, path: Path, now: datetime, unusable: str) -> Finding:
-    until = since = None
-    if not unusable:
-        from cryptography import x509
-
-        try:
-            found = x509.load_pem_x509_certificates(path.read_bytes())
-        except OSError as error:
-            unusable = f"cannot be read: {error.strerror}"
-        except ValueError:
-            unusable = "holds no PEM certificate"
-        else:
-            until, since = min(item.not_valid_after_utc for item in found), max(item.not_valid_before_utc for item in found)
-    return checks.certificate(name, str(path), unusable=unusable, until=until, since=since, now=now)
-
-
 def _trust(settings: Settings) -> ssl.SSLContext | bool:
     """How to know this machine's own service: by its certificate, which need not name a loopback address."""
     if settings.http.tls_cert is None:
@@ -298,7 +240,7 @@ def _service(around: Around, *, elsewhere: bool) -> list[Finding]:
             skew = (datetime.fromisoformat(body["now"]) - asked).total_seconds()
             views = _json(client, "/services")["services"]
             unreached = _unreached(client, views)
-            found = [*checks.status(body, skew), *checks.services(views, unreached)]
+            found = [*checks.status(body, skew), *services(views, unreached)]
         except NexusError as error:
             return [Finding("service", State.UNCHECKED, str(error), "set NEXUS_MCP_TOKEN to a token with `read` (nexus auth create --capability read)")]
         except (httpx.HTTPError, KeyError, ValueError) as error:
@@ -316,7 +258,7 @@ def _json(client: httpx.Client, path: str, **query: str) -> dict[str, Any]:
 
 def _unreached(client: httpx.Client, views: list[Mapping[str, Any]]) -> frozenset[str]:
     """Of the services that show no ends of calls themselves, those that no edge has at either end."""
-    names = [str(view["name"]) for view in views if checks.lacks_ends(view)][:LOOKED_UP]
+    names = [str(view["name"]) for view in views if lacks_ends(view)][:LOOKED_UP]
     return frozenset(
         name for name in names if not any(_json(client, "/edges", **{end: name}, infrastructure="include", limit="1")["edges"] for end in ("source", "target"))
     )

@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from nexus.model.keys import BEFORE, U64, binary, eight, encoded, halves, mix, mixed, span_key, tenant_key, trace_key
+from nexus.model.keys import BEFORE, U64, binary, eight, halves, mix, mixed, span_key, tenant_key, trace_key
 from nexus.model.span import KEY_VALUE, SPAN_SCHEMA, Kind, Status
+from nexus.model.tables import encoded
 
 ROWS: Final[dict[str, Any]] = {
     "tk": pl.UInt64, "key": pl.UInt64, "trace_hi": pl.UInt64, "trace_lo": pl.UInt64, "span": pl.UInt64, "parent": pl.UInt64, "start_ns": pl.Int64, "end_ns": pl.Int64,

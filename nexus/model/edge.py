@@ -119,6 +119,8 @@ class ObservedEdge:
     target_versions: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    # Kinds of things (causes, versions, ...) of which there were too many, and how often those beyond the limit count.
+    folded: dict[str, int] = field(default_factory=dict)
     causes: tuple[Cause, ...] = ()
     exemplars: tuple[Exemplar, ...] = ()
     trace_query: TraceQuery | None = None

@@ -11,22 +11,55 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from nexus.model.compiled import compiled, inlined
+
 U64 = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 # In a trace key: the spans of the trace as they were before a batch, beside those after it. Everything is tied by keys, so that neither sees the other.
 BEFORE: Final = np.uint64(1)
-_ODD: Final = (np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53))
+_ODD_1, _ODD_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT: Final = np.uint64(33)
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
-def mix(number: U64) -> U64:
+@inlined
+def _finished(number: Any) -> Any:
     """The finaliser of MurmurHash3: every bit of the input changes half of those of the result."""
-    number = number ^ (number >> _SHIFT)
-    for odd in _ODD:
-        number *= odd
-        number ^= number >> _SHIFT
-    return number
+    number = (number ^ (number >> _SHIFT)) * _ODD_1
+    number = (number ^ (number >> _SHIFT)) * _ODD_2
+    return number ^ (number >> _SHIFT)
+
+
+@compiled
+def _mix(numbers: U64, made: U64) -> None:
+    for row in range(len(made)):
+        made[row] = _finished(numbers[row])
+
+
+@compiled
+def _trace_keys(tenant: U64, high: U64, low: U64, made: U64) -> None:
+    for row in range(len(made)):
+        made[row] = _finished(_finished(high[row] ^ tenant[row]) ^ low[row]) & ~BEFORE
+
+
+@compiled
+def _span_keys(trace: U64, span: U64, made: U64) -> None:
+    for row in range(len(made)):
+        made[row] = _finished(trace[row] + span[row] * _SPREAD)
+
+
+@compiled
+def _fold(words: U64, total: U64) -> None:
+    for row in range(len(total)):
+        total[row] = (total[row] ^ words[row]) * _ODD_1
+        total[row] ^= total[row] >> _SHIFT
+
+
+def mix(numbers: U64) -> U64:
+    """Each number as one of which every bit depends on all of its bits."""
+    made = np.empty(len(numbers), dtype=np.uint64)
+    _mix(numbers, made)
+    return made
 
 
 def tenant_key(tenant: str) -> int:
@@ -36,30 +69,28 @@ def tenant_key(tenant: str) -> int:
 
 def trace_key(tenant: U64, high: U64, low: U64) -> U64:
     """Key of a trace id in a tenant (`tenant_key`). Its lowest bit is zero: see `BEFORE`."""
-    return mix(mix(high ^ tenant) ^ low) & ~BEFORE
+    made = np.empty(len(high), dtype=np.uint64)
+    _trace_keys(tenant, high, low, made)
+    return made
 
 
 def span_key(trace: U64, span: U64) -> U64:
     """64-bit key of a span id in a trace (`trace_key`)."""
-    return mix(trace + span * _SPREAD)
+    made = np.empty(len(trace), dtype=np.uint64)
+    _span_keys(trace, span, made)
+    return made
 
 
 def mixed(columns: Iterable[pl.Series]) -> U64:
     """One number a row of several columns of any types (nulls are a value); equal only in this process."""
     total: U64 | None = None
     for place, column in enumerate(columns):
-        one = column.hash(place + 1).to_numpy()
-        total = one.copy() if total is None else total * _SPREAD + one
+        plain = (column.dtype.is_integer() or column.dtype == pl.Boolean) and not column.null_count()
+        words = column.to_numpy().astype(np.uint64) if plain else column.hash(place + 1).to_numpy()
+        total = np.full(len(words), _SPREAD) if total is None else total
+        _fold(words, total)
     assert total is not None
     return total
-
-
-def encoded(numbers: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """Small code of each number, and where each code comes first; codes count from 0 in that order."""
-    codes = pa.array(numbers).dictionary_encode().indices.to_numpy().astype(np.uint32)
-    first = np.empty(int(codes.max()) + 1 if len(codes) else 0, dtype=np.uint32)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1, dtype=np.uint32)
-    return codes, first
 
 
 def halves(ids: pl.Series) -> tuple[U64, U64]:

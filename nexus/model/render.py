@@ -47,7 +47,7 @@ def measures_json(edge: ObservedEdge) -> dict[str, Any]:
         "addresses": list(edge.addresses), "client_latency_ms": latency_json(edge.client_latency), "server_latency_ms": latency_json(edge.server_latency),
         "queue_ms": latency_json(edge.queue), "first_seen": instant(edge.first_seen), "last_seen": instant(edge.last_seen), "active_days": edge.active_days,
         "support": {"instances": edge.support.instances, "instance_hours": edge.support.instance_hours}, "source_versions": list(edge.source_versions),
-        "target_versions": list(edge.target_versions),
+        "target_versions": list(edge.target_versions), "folded": edge.folded,
         "causes": [{"caller_operation": c.caller_operation, "callee_operation": c.callee_operation, "calls": c.calls} for c in edge.causes],
         "exemplars": [{"outcome": e.outcome, "trace_id": e.trace_id, "span_id": e.span_id, "duration_ms": e.duration_ms} for e in edge.exemplars],
     }

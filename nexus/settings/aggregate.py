@@ -30,7 +30,7 @@ class AggregateSettings(Section):
     """When windows are rolled up and kept."""
 
     interval: Duration = Field(timedelta(seconds=1), description="Pause between two looks at the span log.")
-    max_spans: int = Field(250_000, ge=1000, description="Spans that one transaction rolls up at most; memory grows with it.")
+    max_spans: int = Field(500_000, ge=1000, description="Spans that one transaction rolls up at most; memory grows with it.")
     max_edges: int = Field(100_000, ge=100, description="Edges and services of one tenant; beyond, new ones fold into `(other)` and `GET /status` names the offender.")
     settle: Duration = Field(timedelta(hours=6), description="A window that nothing touched for so long is settled: its spans are let go, and spans that come later are late.")
     keep_minutes: Duration = Field(timedelta(hours=48), description="How long rows by minute are kept; those of hours and days stay.")

@@ -42,7 +42,7 @@ class KnowledgeSettings(Section):
     candidates: int = Field(20, ge=1, le=1000, description="Passages that each retriever gives to the fusion, at least.")
     per_document: int = Field(5, ge=1, le=100, description="Passages of one document among the results, as long as others are there.")
     fusion: Literal["rrf", "minmax"] = Field("rrf", description="How the lists become one: reciprocal ranks (k = 60), or normalised scores half and half.")
-    exact_below: int = Field(30_000, ge=0, description="Vectors of a tenant and language below which every one is compared; above it HNSW is used.")
+    exact_below: int = Field(10_000, ge=0, description="Vectors of a language that a reader may see below which every one is compared; from there on HNSW is used.")
     hnsw_ef_search: int = Field(200, ge=10, le=1000, description="Candidates that an HNSW scan keeps; more finds more and takes longer.")
     section_fill: bool = Field(True, description="Add the other passages of a section that was found.")
     correction_fetch: bool = Field(True, description="Add what supersedes or changes the documents that were found.")

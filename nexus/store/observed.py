@@ -28,6 +28,8 @@ ROW_SCHEMA: Final[dict[str, Any]] = {
     "examples": pl.String, "shard": pl.Int16,
 }
 _BYTES: Final = ("sketches", "shown")
+# Offenders of a tenant from which on no new ones are named (a batch may bring the last few).
+MAX_OFFENDERS: Final = 1000
 # The local log.
 LOCAL: Final = 0
 # Seconds since the epoch, and where a log stood.
@@ -101,9 +103,9 @@ def known_services(connection: Connection, tenants: list[str]) -> pl.DataFrame:
 
 
 def count_overflow(connection: Connection, lost: pl.DataFrame) -> None:
-    """Add `tenant`, `offender`, `len` to the counters of folded edges."""
-    lost = lost.sort("tenant", "offender")
-    connection.execute(_SQL["count_overflow"], {"tenants": lost["tenant"].to_list(), "offenders": lost["offender"].to_list(), "counts": lost["len"].to_list()})
+    """Add `tenant`, `offender`, `len` to the counters of folded edges; beyond `MAX_OFFENDERS` of a tenant to that of `(other)`."""
+    values = {"tenants": lost["tenant"].to_list(), "offenders": lost["offender"].to_list(), "counts": lost["len"].to_list(), "most": MAX_OFFENDERS}
+    connection.execute(_SQL["count_overflow"], values)
 
 
 def overflow(connection: Connection) -> list[tuple[str, str, int]]:

@@ -93,6 +93,11 @@ def rows_of_grain(connection: Connection, tenant: str, grain: int, edges: list[i
     return _rows(connection, tenant, [grain], edges, start, end)
 
 
+def overfull(connection: Connection, tenant: str, count: int) -> list[tuple[str, str, str]]:
+    """Source, its environment and bags of at most `count` rows of edges in which something was folded into `(other)`."""
+    return connection.execute(_SQL["overfull"], {"tenant": tenant, "count": count}).fetchall()
+
+
 def _rows(connection: Connection, tenant: str, grains: list[int], edges: list[int], start: int, end: int) -> pl.DataFrame:
     values = {"tenant": tenant, "grains": grains, "edges": edges, "from": start, "to": end}
     with connection.cursor(binary=True) as cursor:

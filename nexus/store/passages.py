@@ -1,9 +1,9 @@
-"""Passages, the segments that decide who sees them, and the postings that BM25 reads."""
+"""Passages, the segments that decide who sees them, and the terms that BM25 reads."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,12 +11,10 @@ from psycopg.rows import class_row
 
 from nexus.model.document import Classification, DocumentRef, Passage, Tier
 from nexus.store.pool import Connection
+from nexus.store.postings import Postings, packed
 from nexus.store.queries import queries
 
 _SQL = queries("passages")
-# An index entry must fit in a third of a page: 64 passages of a term take about 900 bytes.
-POSTING_BLOCK = 64
-MAX_FREQUENCY = 32_767
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ class PlaceRow:
 def replace_passages(
     connection: Connection, tenant: str, document: str, namespace: str, passages: Sequence[NewPassage], *, served: bool
 ) -> list[StoredSegment]:
-    """Put `passages` in the place of all that the document had, postings and vectors included."""
+    """Put `passages` in the place of all that the document had, terms and vectors included."""
     connection.execute(_SQL["clear_segments"], {"tenant": tenant, "document": document})
     connection.execute(_SQL["clear_passages"], {"tenant": tenant, "document": document})
     if not passages:
@@ -112,17 +110,7 @@ def replace_passages(
                 number, tenant, p.rid, document, of.get(number), p.ordinal, list(p.section), p.lines[0], p.lines[1], p.lead, p.text, p.level.rank,
                 p.language, p.content_hash,
             ))
-    with connection.cursor() as cursor, cursor.copy(_SQL["copy_postings"]) as copy:
-        start = _copied(tenant)
-        for segment in segments:
-            # As text by hand: numbers need no escape, and the driver's arrays take five times as long.
-            copy.write("".join(f"{start}\t{row}\n" for row in _postings(segment)))
     return segments
-
-
-def _copied(text: str) -> str:
-    """A text as COPY reads it."""
-    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
 def _add_segment(
@@ -138,27 +126,15 @@ def _add_segment(
         },
     ).fetchone()
     assert row is not None
+    postings = Postings.of([passage.terms for _, passage in group])
+    connection.execute(
+        _SQL["add_terms"],
+        {
+            "tenant": tenant, "segment": row[0], "passages": packed([number for number, _ in group], 64), "lengths": packed([passage.length for _, passage in group], 32),
+            "terms": packed(postings.terms, 64), "places": packed(postings.places, 32), "frequencies": packed(postings.frequencies, 16),
+        },
+    )
     return StoredSegment(int(row[0]), group)
-
-
-def _postings(segment: StoredSegment) -> Iterator[str]:
-    """Columns of `posting` behind the tenant, as COPY reads them."""
-    terms: dict[int, tuple[list[str], list[str], list[str]]] = {}
-    for number, passage in segment.passages:
-        name, length = str(number), str(passage.length)
-        for term, frequency in passage.terms.items():
-            entry = terms.get(term)
-            if entry is None:
-                entry = terms[term] = ([], [], [])
-            entry[0].append(name)
-            entry[1].append(str(min(frequency, MAX_FREQUENCY)))
-            entry[2].append(length)
-    # In the index's order: neighbours in the tree are written together.
-    for term in sorted(terms):
-        columns = terms[term]
-        for start in range(0, len(columns[0]), POSTING_BLOCK):
-            numbers, frequencies, lengths = (",".join(column[start : start + POSTING_BLOCK]) for column in columns)
-            yield f"{term}\t{segment.id}\t{{{numbers}}}\t{{{frequencies}}}\t{{{lengths}}}"
 
 
 def readable_passages(

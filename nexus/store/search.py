@@ -1,4 +1,4 @@
-"""The two searches. Clearance, tenant, namespace and status are conditions inside each, never a filter after it."""
+"""Search by vectors, and what both searches share. Clearance, tenant, namespace and status are conditions inside each search, never a filter after it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("search")
-K1 = 1.2
-B = 0.75
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 # An index scan under a narrow filter goes on for so many vectors until it has enough of them.
 MAX_SCAN_TUPLES = 200_000
@@ -47,25 +45,9 @@ class Match:
     score: float
 
 
-# Term -> (how often the question has it, whether it is written there; others stand for its sounds).
-QuestionTerms = Mapping[int, tuple[float, bool]]
-
-
-def bm25(connection: Connection, reader: Reader, terms: QuestionTerms, limit: int) -> tuple[list[Match], float]:
-    """The best passages by BM25 (k1 1.2, b 0.75, IDF over what the reader may see), and the score that a passage full of every written term would approach."""
-    if not terms:
-        return [], 0.0
-    values = reader.values() | {
-        "terms": list(terms), "weights": [weight for weight, _ in terms.values()], "written": [written for _, written in terms.values()],
-        "k1": K1, "b": B, "limit": limit,
-    }
-    rows = connection.execute(_SQL["bm25"], values).fetchall()
-    return [Match(number, rid, document, float(score)) for number, rid, document, score, _ in rows], float(rows[0][4]) if rows else 0.0
-
-
-def languages(connection: Connection, reader: Reader) -> dict[str, int]:
-    """Languages of the passages that the reader may see, with how many."""
-    return {language: int(count) for language, count in connection.execute(_SQL["languages"], reader.values())}
+def languages(connection: Connection, reader: Reader, generation: str) -> dict[str, tuple[int, int]]:
+    """Language -> (passages that the reader may see, those of them without a vector in the generation)."""
+    return {language: (total, left) for language, total, left in connection.execute(_SQL["languages"], reader.values() | {"generation": generation})}
 
 
 def pending(connection: Connection, reader: Reader, generation: str) -> tuple[int, int]:
@@ -120,7 +102,7 @@ def vacuum(url: str) -> None:
     """Make what a large ingest wrote readable from the index alone."""
     with psycopg.connect(url, autocommit=True, application_name="nexus index") as connection:
         connection.execute("SET statement_timeout = 0")
-        connection.execute("VACUUM (ANALYZE) posting, segment, passage, embedding, document")
+        connection.execute("VACUUM (ANALYZE) segment, segment_terms, pack, pack_terms, passage, embedding, document")
 
 
 def nearest_indexed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from struct import pack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,8 +63,13 @@ def half(vector: NDArray[np.float32]) -> str:
     return str(HalfVector(vector).to_text())
 
 
-def _array(text: str) -> NDArray[np.float32]:
-    return np.array(text[1:-1].split(","), np.float32)
+def _sent(vector: NDArray[np.float32]) -> bytes:
+    """A vector as pgvector sends and receives it in binary."""
+    return pack(">hh", len(vector), 0) + vector.astype(">f2").tobytes()
+
+
+def _received(data: bytes) -> NDArray[np.float32]:
+    return np.frombuffer(data, ">f2", offset=4).astype(np.float32)
 
 
 def find_generation(connection: Connection, tenant: str, name: str) -> Generation | None:
@@ -109,7 +115,8 @@ def drop_vectors(connection: Connection, tenant: str, generation: str) -> int:
 def cached(connection: Connection, tenant: str, generation: Generation, hashes: Iterable[str], now: datetime) -> dict[str, NDArray[np.float32]]:
     """Content hash -> vector, of those that the cache knows for this model and dimension."""
     values = {"tenant": tenant, "model": generation.model, "dimension": generation.dimension, "hashes": sorted(set(hashes)), "now": now, "before": now - _TOUCH_AFTER}
-    found = {key: _array(str(vector)) for key, vector in connection.execute(_SQL["cached"], values)}
+    with connection.cursor(binary=True) as cursor:
+        found = {key: _received(vector) for key, vector in cursor.execute(_SQL["cached"], values)}
     if found:
         connection.execute(_SQL["touch_cached"], values | {"hashes": sorted(found)})
     return found
@@ -129,11 +136,14 @@ def bound_cache(connection: Connection, tenant: str, keep: int) -> int:
 
 
 def add_vectors(connection: Connection, tenant: str, generation: str, segment: int, vectors: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
-    """All vectors of a segment (passage, language, vector); the segment then counts as done in the generation."""
+    """All vectors of a segment (passage, language, vector), once: the segment then counts as done in the generation."""
     base = {"tenant": tenant, "generation": generation, "segment": segment}
-    with connection.cursor() as cursor:
-        cursor.executemany(_SQL["add_vector"], [base | {"passage": passage, "language": language, "vector": half(vector)} for passage, language, vector in vectors])
-    connection.execute(_SQL["finish_segment"], base)
+    if connection.execute(_SQL["finish_segment"], base).rowcount == 0:
+        return
+    with connection.cursor() as cursor, cursor.copy(_SQL["copy_vectors"]) as copy:
+        copy.set_types(["text", "text", "int8", "int8", "text", "bytea"])
+        for passage, language, vector in vectors:
+            copy.write_row((tenant, generation, passage, segment, language, _sent(vector)))
 
 
 def unfinished_segments(connection: Connection, tenant: str, generation: str, limit: int) -> list[tuple[int, int]]:

@@ -20,7 +20,7 @@ from nexus.wiring.runtime import Runtime
 from nexus.wiring.worker_metrics import WorkerMetrics
 
 RESTART_S: Final = 1.0
-# The first start on a machine compiles (collector_receiver/compiled.py).
+# The first start on a machine compiles (nexus/model/compiled.py).
 START_S: Final = 180.0
 log = structlog.get_logger("nexus.receiver")
 

@@ -46,8 +46,34 @@ VALUES = {
 }
 
 
+# The same requests about what exists nowhere: an answer must not tell the one from the other.
+NOWHERE = {
+    INTERNAL: "quaggaplanet", RESTRICTED: "possumcabin", INTERNAL[:6]: "quagga", "checkout": "chipmunk", "internal.md": "imagined.md", "restricted.md": "reinvented.md",
+}
+# What differs from one request to the next: times, durations, identifiers of requests.
+_CHANGES = re.compile(r"\d+(?:[.,:TZ+-]\d*)*|[0-9a-f]{16,}")
+
+
+def renamed(value: str) -> str:
+    """A value with the names of what exists nowhere in it."""
+    for there, nowhere in NOWHERE.items():
+        value = value.replace(there, nowhere)
+    return value
+
+
+def alike(text: str) -> str:
+    """An answer without the names that were asked for and without what changes."""
+    for there, nowhere in NOWHERE.items():
+        text = text.replace(there, "X").replace(nowhere, "X")
+    return _CHANGES.sub("0", text)
+
+
 class Walk:
     """An application over a filled database, and tokens."""
+
+    values = VALUES
+    # Identifiers of documents and passages above PUBLIC.
+    rids: tuple[str, ...] = ()
 
     def __init__(self, runtime: Runtime) -> None:
         self.context = in_process(runtime)
@@ -67,9 +93,9 @@ class Walk:
         return [(method.upper(), path, operation) for path, methods in document["paths"].items() for method, operation in methods.items()]
 
     async def request(self, token: str | None, method: str, path: str, operation: dict[str, Any]) -> httpx.Response:
-        url = re.sub(r"\{(\w+)(?::\w+)?\}", lambda m: str(VALUES.get(m[1], INTERNAL)), path)
+        url = re.sub(r"\{(\w+)(?::\w+)?\}", lambda m: str(self.values.get(m[1], INTERNAL)), path)
         query = {
-            p["name"]: VALUES[p["name"]] for p in operation.get("parameters", []) if p["in"] == "query" and p["name"] in VALUES and "date" not in json.dumps(p.get("schema", {}))
+            p["name"]: self.values[p["name"]] for p in operation.get("parameters", []) if p["in"] == "query" and p["name"] in self.values and "date" not in json.dumps(p.get("schema", {}))
         }
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         given: dict[str, Any] = {"params": query, "headers": headers}
@@ -85,7 +111,7 @@ class Walk:
         options = [schema, *schema.get("anyOf", [])]
         reference = next((o["$ref"] for o in options if "$ref" in o), "")
         fields = self.app.openapi()["components"]["schemas"].get(reference.rsplit("/", 1)[-1], {}).get("properties", {}) if reference else {}
-        return {name: VALUES[name] for name in fields if name in VALUES and name not in {"from", "to"}}
+        return {name: self.values[name] for name in fields if name in self.values and name not in {"from", "to"}}
 
 
 @pytest.fixture
@@ -98,7 +124,11 @@ def walk(database: Database, tmp_path: Path) -> Iterator[Walk]:
     assert runtime.get(DocumentControl).ingest(IngestRequest(docs))["failed"] == 0  # type: ignore[type-abstract]
     runtime.get(DesignControl).refresh("default")  # type: ignore[type-abstract]
     runtime.get(DriftControl).run("default", None, None, None)  # type: ignore[type-abstract]
-    yield Walk(runtime)
+    with database.connection() as connection:
+        rids = connection.execute("SELECT rid FROM document UNION SELECT rid FROM passage").fetchall()
+    walk = Walk(runtime)
+    walk.rids = tuple(rid for (rid,) in rids)
+    yield walk
 
 
 def leaks(text: str, words: tuple[str, ...], sent: str = "") -> list[str]:
@@ -133,12 +163,36 @@ def test_no_route_shows_what_is_not_theirs(walk: Walk, who: str) -> None:
                 continue
             response = await walk.request(walk.tokens[who], method, path, operation)
             sent = str(response.request.url) + (response.request.content or b"").decode()
-            said = leaks(response.text, (*SENTENCES, RESTRICTED), sent)
+            said = leaks(response.text, (*SENTENCES, RESTRICTED, *walk.rids), sent)
             if said or response.status_code >= 500:
                 found.append(f"{method} {path} -> {response.status_code} {said} {response.text[:200] if response.status_code >= 500 else ''}")
         return found
 
     assert anyio.run(run) == []
+
+
+@pytest.mark.parametrize("who", ["public", "foreign", "narrow", "internal"])
+def test_what_is_not_theirs_answers_like_what_is_not_there(walk: Walk, who: str) -> None:
+    """Status, message, suggestions and shape: nothing tells that a name or a document exists; and what is counted is theirs."""
+
+    async def run() -> list[str]:
+        found = []
+        for method, path, operation in walk.operations():
+            if path in OPEN or method != "GET" and not path.startswith("/search"):
+                continue
+            walk.values = VALUES
+            there = await walk.request(walk.tokens[who], method, path, operation)
+            walk.values = {name: renamed(value) for name, value in VALUES.items()}
+            nowhere = await walk.request(walk.tokens[who], method, path, operation)
+            if (there.status_code, alike(there.text)) != (nowhere.status_code, alike(nowhere.text)):
+                found.append(f"{method} {path} {there.status_code} {alike(there.text)[:300]} | {nowhere.status_code} {alike(nowhere.text)[:300]}")
+            if path == "/status":
+                counts = there.json()["documents"]
+                assert (sum(counts["documents"].values()), counts["passages"]) == ((1, 1) if who == "internal" else (0, 0))
+        return found
+
+    # One who may see them is answered otherwise: the comparison is no empty one.
+    assert bool(anyio.run(run)) == (who == "internal")
 
 
 def test_the_walk_would_notice(walk: Walk) -> None:
@@ -169,7 +223,7 @@ def test_no_tool_shows_what_is_not_theirs(walk: Walk, who: str) -> None:
                 needed = {name: VALUES[name] for name in tool.input_schema.get("properties", {}) if name in VALUES}
                 result = await client.call_tool(tool.name, needed)
                 shown = json.dumps(result.structured_content or {}) + "".join(getattr(block, "text", "") for block in result.content)
-                said = leaks(shown, (*SENTENCES, RESTRICTED), json.dumps(needed))
+                said = leaks(shown, (*SENTENCES, RESTRICTED, *walk.rids), json.dumps(needed))
                 if said:
                     found.append(f"{tool.name} {said}")
             assert len(tools) >= 12

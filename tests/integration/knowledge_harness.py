@@ -64,7 +64,7 @@ class Index:
     def __init__(self, database: Database, clock, root: Path, embedder: WordEmbedder | None = None, **options) -> None:
         self.database, self.root, self.embedder = database, root, embedder or WordEmbedder()
         self.events: list[IngestEvent] = []
-        self.embedding = PassageEmbedding(database, clock, lambda: self.embedder, exact_below=options.pop("exact_below", 30_000), generation=options.pop("generation", ""))
+        self.embedding = PassageEmbedding(database, clock, lambda: self.embedder, exact_below=options.pop("exact_below", 10_000), generation=options.pop("generation", ""))
         self.ingestor = Ingestor(
             database, clock, Options(1000, 200, DEFAULT_RULES, READERS, options.pop("detectors", DETECTORS), ANALYZER),
             Limits(1000, 200_000, options.pop("embed_s", 60.0)), [root], self.embedding, [self.events.append],

@@ -156,7 +156,7 @@ def plain(edge):
     latency = {name: found and {field: getattr(found, field) for field in ("count", "sum", "min", "p50", "p90", "p95", "p99", "max")}
                for name, found in zip(LATENCIES, (edge.client_latency, edge.server_latency, edge.queue), strict=True)}
     same = ("rid", "calls", "handled", "messages", "retries", "client_errors", "server_errors", "errors", "cancelled", "observed", "clock_suspect", "queue_unmeasured",
-            "adjusted_calls", "adjusted_errors", "sampling_known", "basis", "protocols", "via", "active_days", "infrastructure")
+            "adjusted_calls", "adjusted_errors", "sampling_known", "basis", "protocols", "via", "active_days", "infrastructure", "folded")
     return {
         **{name: getattr(edge, name) for name in same}, **latency, "source": label(edge.source.name, edge.source.environment), "relation": edge.relation.value,
         "target": label(edge.target.name, edge.target.environment), "target_kind": edge.target.kind.value, "self": edge.is_self,

@@ -8,9 +8,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from observed_harness import Bench, codec, delivered
 
-from aggregator.bounds import MAX_ITEMS, MAX_NAME
+from aggregator import numbers
+from aggregator.bounds import MAX_ITEMS, MAX_NAME, MAX_OFFENDERS
 from aggregator.engine import Engine
 from aggregator.working import FAN_IN, WorkingSpans
+from nexus.store import observed
 
 
 def calls(count, name="host-{n}.example", service="a", operation="op"):
@@ -50,6 +52,41 @@ def test_many_services_fold_into_one(database, tmp_path, clock):
     assert sum(edge["calls"] for edge in bench.edges().values()) == 300
     assert sum(service["spans"] for service in bench.services().values()) == 300
     assert len(bench.services()) <= 101
+    # What the names have in common is the offender: each of them alone is none, and there may be millions.
+    (overflow,) = bench.engine.status()["overflow"]
+    assert overflow["offender"] == "service-*"
+    with database.connection() as connection:
+        assert connection.execute("SELECT count(*) FROM observed_overflow").fetchone()[0] <= MAX_OFFENDERS + 1
+
+
+def test_offenders_without_a_pattern_are_counted_together(database, tmp_path, clock, monkeypatch):
+    monkeypatch.setattr(observed, "MAX_OFFENDERS", 30)
+    bench = limited(Bench(database, tmp_path / "w", clock), tmp_path, 100)
+    for at in range(5):
+        names = ["".join(chr(97 + int(digit)) for digit in f"{at * 1000 + n:05}") for n in range(200)]
+        send(bench, [{**span, "service": name, "trace": f"{at}-{name}"} for name, span in zip(names, calls(200, "one.example"), strict=True)])
+    with database.connection() as connection:
+        rows = dict(connection.execute("SELECT offender, folded FROM observed_overflow").fetchall())
+    assert len(rows) <= 30 + MAX_OFFENDERS + 1
+    assert rows["(other)"] > 300
+    (overflow,) = bench.engine.status()["overflow"]
+    assert overflow["offender"] != "(other)"
+    assert overflow["folded"] == sum(rows.values())
+
+
+def test_deliveries_of_names_that_are_no_service_fold(database, tmp_path, clock, monkeypatch):
+    monkeypatch.setattr(numbers, "MAX_STRANGERS", 5)
+    bench = Bench(database, tmp_path / "w", clock)
+    refused = [{**span, "span": "", "service": f"made-up-{n}"} for n, span in enumerate(calls(20))]
+    known = calls(1, service="real")
+    send(bench, known + known)
+    for span in refused:
+        send(bench, [span])
+    with database.connection() as connection:
+        counted = {service: tuple(rest) for service, *rest in connection.execute("SELECT service, sum(duplicates), sum(rejected) FROM observed_delivery GROUP BY 1")}
+    assert counted.pop("real") == (1, 0)
+    assert len(counted) == 6
+    assert counted["(other)"] == (0, 15)
 
 
 def test_operations_beyond_the_limit_fold_into_an_overflow_cause(database, tmp_path, clock):
@@ -61,10 +98,26 @@ def test_operations_beyond_the_limit_fold_into_an_overflow_cause(database, tmp_p
     assert len(edge["causes"]) == MAX_ITEMS + 1
     assert edge["causes"][0]["caller_operation"] == "(other)"
     assert sum(cause["calls"] for cause in edge["causes"]) == MAX_ITEMS + 60
+    assert edge["folded"] == {"cause": 60}
+    (sentence,) = [sentence for sentence in bench.services()["a"]["findings"] if "(other)" in sentence]
+    assert "operations (name spans by route, not by URL)" in sentence
     # Taking back what was folded: the server shows who answered.
     answers = [{**span, "service": "b", "span": "2", "parent": "1", "kind": "SERVER", "attributes": {}} for span in spans]
     send(bench, answers)
     assert set(bench.edges()) == {("a", "CALLS_OBSERVED", "b", "service", False)}
+
+
+def test_versions_instances_and_addresses_beyond_the_limit_are_said(database, tmp_path, clock):
+    bench = Bench(database, tmp_path / "w", clock)
+    spans = calls(MAX_ITEMS + 50, "10.0.{n}.1")
+    for n, span in enumerate(spans):
+        span["resource"] = {"service.version": f"1.{n}", "service.instance.id": f"pod-{n}"}
+        span["attributes"]["server.address"] = f"10.0.{n % 250}.{n // 250 + 1}"
+    send(bench, spans)
+    (edge,) = bench.edges().values()
+    assert (len(edge["source_versions"]), edge["folded"]) == (MAX_ITEMS, {"source_version": 50, "address": 50})
+    said = [sentence.split(" names more ")[1].split(" on one edge")[0] for sentence in bench.services()["a"]["findings"] if "(other)" in sentence]
+    assert said == ["addresses", "versions"]
 
 
 def test_long_names_are_cut(database, tmp_path, clock):

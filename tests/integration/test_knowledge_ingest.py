@@ -18,7 +18,7 @@ from nexus.store.documents import active_documents, document_texts, list_quarant
 sys.path.insert(0, str(Path(__file__).parent))
 from knowledge_harness import Index, WordEmbedder
 
-TABLES = ("document", "segment", "passage", "posting", "embedding", "quarantine")
+TABLES = ("document", "segment", "passage", "segment_terms", "embedding", "quarantine")
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_a_failing_scanner_quarantines(index, database, clock):
     strict.write("a.md", "# A\n\nharmless")
     strict.ingest()
     assert {row[0] for row in strict.rows("SELECT kind FROM quarantine")} == {"scanner_failed"}
-    assert strict.count("posting") == 0
+    assert strict.count("segment_terms") == 0
 
 
 def test_identifiers_survive_an_inserted_section_and_only_the_new_one_is_embedded(index):
@@ -229,7 +229,7 @@ def test_concurrent_ingests_of_the_same_folder_leave_each_document_once(index):
         thread.join()
     assert failures == []
     assert (index.count("document"), index.count("passage"), index.count("embedding")) == (12, 12, 12)
-    assert index.rows("SELECT count(*) FROM posting p LEFT JOIN segment s ON s.id = p.segment WHERE s.id IS NULL") == [(0,)]
+    assert index.rows("SELECT count(*) FROM segment_terms p LEFT JOIN segment s ON s.id = p.segment WHERE s.id IS NULL") == [(0,)]
 
 
 def test_texts_in_no_file_and_delete(index):

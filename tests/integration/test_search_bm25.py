@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -16,7 +17,10 @@ from knowledge_harness import ANALYZER, Index
 
 from knowledge.tokens import term_key
 from nexus.model.document import Classification
-from nexus.store.search import Reader, bm25, create_index, index_name, indexes, nearest_exact, nearest_indexed
+from nexus.store.keywords import bm25
+from nexus.store.packs import pack
+from nexus.store.postings import Postings, unpacked
+from nexus.store.search import Reader, create_index, index_name, indexes, nearest_exact, nearest_indexed
 from nexus.store.vectors import half
 
 WORDS = "order payment 결제 주문 서비스 gateway 게이트웨이 kafka retry timeout OrderService payment-gateway circuit 회로 차단기 재시도 the of 시간 초과 topic 토픽".split()
@@ -31,7 +35,7 @@ def index(database, clock, tmp_path):
     for number in range(40):
         folder = coin.choice(("public", "", "restricted"))
         body = "\n\n".join(f"## S{n}\n\n" + " ".join(coin.choices(WORDS, k=coin.randint(1, 60))) for n in range(coin.randint(1, 4)))
-        index.write(f"{folder}/{number}.md", f"# Document {number}\n\n{body}\n")
+        index.write(f"{folder}/{number}.md".lstrip("/"), f"# Document {number}\n\n{body}\n")
     index.ingest()
     return index
 
@@ -70,6 +74,92 @@ def test_scores_equal_the_reference(index, query, level):
         found, _ = bm25(connection, Reader("default", level), terms, 1000)
     assert {match.rid: match.score for match in found} == pytest.approx(wanted, abs=1e-6)
     assert [match.rid for match in found] == sorted(wanted, key=lambda rid: (-round(wanted[rid] * 1e8), rid))
+
+
+def found(index: Index, query: str, level: Classification, namespaces: tuple[str, ...] = ()) -> dict[str, float]:
+    """The same from the database."""
+    written, sounds = ANALYZER.question(query)
+    terms = {term_key(t): (float(n), True) for t, n in Counter(written).items()} | {term_key(t): (float(n), False) for t, n in Counter(sounds).items()}
+    with index.database.connection() as connection:
+        return {match.rid: match.score for match in bm25(connection, Reader("default", level, namespaces), terms, 1000)[0]}
+
+
+def packed(index: Index, largest: int) -> list[tuple[int, ...]]:
+    """Packs everything; (size) of each pack."""
+    while True:
+        with index.database.connection() as connection:
+            if not pack(connection, "default", fresh=1, largest=largest):
+                break
+    assert index.rows("SELECT count(*) FROM segment WHERE pack IS NULL") == [(0,)]
+    return index.rows("SELECT size FROM pack ORDER BY size")
+
+
+def test_packs_change_no_score_also_after_documents_change_go_and_hide(index):
+    def same() -> None:
+        for query in ("결제 게이트웨이 재시도", "OrderService timeout of the payment gateway"):
+            for level in Classification:
+                assert found(index, query, level) == pytest.approx(reference(index, query, level.rank), abs=1e-6)
+
+    sizes = packed(index, 12)
+    assert len(sizes) > 3
+    same()
+    names = sorted(path for path in index.root.rglob("*.md"))
+    for path in names[:8]:
+        path.unlink()
+    for path in names[8:16]:
+        path.write_text(f"# Changed {path.stem}\n\n결제 payment timeout\n", encoding="utf-8")
+    index.ingest()
+    with index.database.connection() as connection:
+        connection.execute("UPDATE segment SET served = false WHERE document IN (SELECT document FROM segment WHERE pack IS NOT NULL ORDER BY document LIMIT 5)")
+    # Some segments are in packs with holes, some in none.
+    same()
+    # Packs of like size are joined, and what is gone is left behind.
+    assert sum(size for (size,) in packed(index, 1000)) < sum(size for (size,) in sizes) + 24
+    same()
+    for path in index.root.rglob("*.md"):
+        path.unlink()
+    index.ingest()
+    assert found(index, "payment", Classification.RESTRICTED) == {}
+    index.write("last.md", "# Last\n\npayment")
+    index.ingest()
+    assert packed(index, 1000) == [(1,)]
+
+
+def test_packs_are_of_one_tenant_namespace_and_level(index):
+    index.ingest(namespace="other")
+    packed(index, 1000)
+    rows = index.rows("SELECT count(DISTINCT (s.tenant, s.namespace, s.level)), bool_and((s.tenant, s.namespace, s.level) = (k.tenant, k.namespace, k.level)) "
+                      "FROM segment s JOIN pack k ON k.id = s.pack GROUP BY k.id")
+    assert rows == [(1, True)] * 6
+    assert found(index, "payment", Classification.INTERNAL, ("other",)) == pytest.approx(reference(index, "payment", 1, ("other",)), abs=1e-6)
+
+
+def test_a_document_that_goes_while_its_pack_is_made_is_found_by_nobody(index):
+    path = next(index.root.rglob("*.md"))
+    with index.database.connection() as connection:
+        assert pack(connection, "default", fresh=1)
+        # Another process waits for no lock of this one.
+        with index.database.connection() as other:
+            assert not pack(other, "default", fresh=1)
+        holder = threading.Thread(target=lambda: (path.unlink(), index.ingest()))
+        holder.start()
+    holder.join()
+    assert found(index, "Document payment", Classification.RESTRICTED) == pytest.approx(reference(index, "Document payment", 2), abs=1e-6)
+
+
+def test_what_the_release_before_indexed_is_found(index):
+    """The migration makes rows of terms of the old postings, which were one row a term and segment."""
+    before = index.rows("SELECT * FROM segment_terms ORDER BY segment")
+    script = (Path(__file__).parents[2] / "migrations" / "0053_pack_postings.sql").read_text(encoding="utf-8")
+    with index.database.connection() as connection:
+        for tenant, segment, ids, lengths, *columns in before:
+            postings = Postings(*(unpacked(column, bits) for column, bits in zip(columns, (64, 32, 16), strict=True)))
+            for term, places, frequencies in postings.of_terms(np.unique(postings.terms)):
+                rows = [unpacked(ids, 64)[places].tolist(), frequencies.tolist(), unpacked(lengths, 32)[places].tolist()]
+                connection.execute("INSERT INTO posting VALUES (%s, %s, %s, %s, %s, %s)", (tenant, term, segment, *rows))
+        connection.execute("TRUNCATE segment_terms")
+        connection.execute("INSERT INTO segment_terms" + script.split("INSERT INTO segment_terms", 1)[1])
+    assert index.rows("SELECT * FROM segment_terms ORDER BY segment") == before
 
 
 def test_the_limit_cuts_ties_by_identifier(index):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from aggregator.delta import delta, difference, unseen
 from aggregator.extremes import bounds, examples, merge_bounds, merge_examples
 from aggregator.observe import observe
+from aggregator.packed import unpack
 from aggregator.steps import Rules
 from nexus.model.coded import coded, no_spans, together
 from nexus.model.span import SPAN_SCHEMA
@@ -64,7 +65,7 @@ def rolled(changes):
 
         totals.append(named(change.rows.totals))
         bags.append(named(change.rows.bags))
-        sketches.append(named(change.rows.sketches))
+        sketches.append(named(unpack(change.rows.sketches)))
         samples.append(named(change.rows.samples))
     key = ["name", "start"]
     total = pl.concat(totals).group_by(key).agg(pl.all().sum())

@@ -48,6 +48,8 @@ class Gate:
             except OSError:
                 client.close()
                 continue
+            # A group may take half a minute to answer.
+            pair[1].settimeout(None)
             with self.lock:
                 self.pairs.add(pair)
                 shut = not self.open

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
@@ -19,15 +20,19 @@ from diff import totals
 from diff.cadence import Cadence
 from diff.compare import compare, kinds
 from diff.gate import annotated
+from diff.korean import report_in
 from diff.policy import Policy
+from diff.reports import _words
 from diff.reports._json import finding_json
+from diff.reports._korean import KOREAN
 from diff.reports._parse import report_from
+from diff.reports._words import ARROWS, HEADINGS, TOTALS
 from diff.reports.json import as_json
 from diff.simulate import Sim, TrueEdge, says
 from diff.suppressions import parse_suppressions
 from nexus.model.claim import Modality, Via
 from nexus.model.edge import Relation, TraceQuery
-from nexus.model.finding import Flag, RunInfo, State
+from nexus.model.finding import Flag, RunInfo, Severity, State
 from nexus.model.service import NodeKind
 from nexus.plugins import load_plugins
 from nexus.ports.drift import Report
@@ -209,7 +214,6 @@ def test_a_held_finding_is_skipped_by_junit() -> None:
 
 def test_a_relation_name_covers_every_verb() -> None:
     for relation in Relation:
-        from diff.reports._words import ARROWS
 
         assert relation.value.removesuffix("_OBSERVED") in ARROWS
 
@@ -221,3 +225,46 @@ def test_a_narrow_terminal_gets_lines_that_fit(columns: int, monkeypatch: pytest
     assert max(map(len, narrow.splitlines())) <= columns
     for finding in report().findings:
         assert finding.status == "confirmed" or re.search(rf"^ {finding.status}  ", narrow, re.MULTILINE)
+
+
+def test_code_scanning_gets_a_line_for_every_result_and_one_fingerprint_a_finding() -> None:
+    """What GitHub refuses a file for, or shows twice."""
+    results = json.loads(FORMATS["sarif"].render(report(hostile=True)))["runs"][0]["results"]
+    for result in results:
+        place = result["locations"][0]["physicalLocation"]
+        assert place["region"]["startLine"] >= 1
+        assert not place["artifactLocation"]["uri"].startswith(("/", "file:"))
+        assert "](" not in result["message"]["text"].replace("\\](", "")
+    assert len({r["partialFingerprints"]["primaryLocationLineHash"] for r in results}) == len({r["fingerprints"]["nexus/v1"] for r in results})
+
+
+def test_no_format_has_control_characters_of_a_name() -> None:
+    for name, form in FORMATS.items():
+        assert not re.search("[\x00\x1b]", form.render(report(hostile=True))), name
+
+
+def texts_of_formats() -> set[str]:
+    """Every English text that a format says, from the source."""
+    found = {text for _, text in HEADINGS.items()} | {text for text, _ in TOTALS} | set(ARROWS.values())
+    for path in Path(_words.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
+                found |= {c.value for c in ast.walk(node.args[0]) if isinstance(c, ast.Constant) and isinstance(c.value, str) and len(c.value) > 1 and c.value not in ("{n} ", "s")}
+    return found - {"_", "-"}
+
+
+def test_every_text_of_a_format_has_its_korean_one() -> None:
+    assert len(texts_of_formats()) > 40
+    assert texts_of_formats() <= set(KOREAN)
+    enumerated = [value.value for kind in (Severity, State, Modality) for value in kind]
+    assert set(enumerated) <= set(KOREAN)
+    for english, korean in KOREAN.items():
+        assert set(re.findall(r"\{\w+\}", english)) == set(re.findall(r"\{\w+\}", korean)), english
+
+
+@pytest.mark.parametrize("name", ["table", "markdown", "html"])
+def test_a_korean_report_has_korean_headings(name: str) -> None:
+    korean = FORMATS[name].render(report_in(report(), "ko"))
+    assert KOREAN[HEADINGS[Flag.CONFLICT]] in korean
+    assert not [text for text in (*HEADINGS.values(), "What would change", "Changes with", "Observed:", "undecided") if text in korean]
+    assert FORMATS[name].render(report_in(report(), "en")) == FORMATS[name].render(report())

@@ -16,6 +16,7 @@ from nexus.cli import build, doctor_checks, doctor_probe
 from nexus.cli.doctor_checks import State, exit_of
 from nexus.cli.doctor_kafka import kafka
 from nexus.cli.doctor_probe import held_by_another, look
+from nexus.cli.doctor_senders import services
 from nexus.errors import StoreUnavailable
 from nexus.settings import load_settings
 from nexus.store.doctor import DatabaseFacts
@@ -115,7 +116,7 @@ def test_ports_before_and_beside_a_service() -> None:
 
 
 def test_what_senders_do_wrong() -> None:
-    found = doctor_checks.services([
+    found = services([
         view("(unnamed)", findings=["100 spans name no service"]), view("well", entry_spans=30, root_servers=30),
         view("orphans", entry_spans=20, orphan_servers=10, findings=["10 SERVER spans name a parent that never came"]),
         view("few-orphans", entry_spans=90, orphan_servers=4, findings=["4 SERVER spans name a parent that never came"]),
@@ -130,8 +131,8 @@ def test_what_senders_do_wrong() -> None:
         "only CLIENT or PRODUCER spans come from `caller`", "only SERVER or CONSUMER spans come from `callee`", "4 SERVER spans name a parent that never came",
         "no span of `silent` says with what probability it was kept", "`tenth` are sampled; counts are extrapolated",
     }
-    assert states(doctor_checks.services([view("well", entry_spans=30, root_servers=30)], frozenset())) == {}
-    assert states(doctor_checks.services([], frozenset())) == {"senders": "notice"}
+    assert states(services([view("well", entry_spans=30, root_servers=30)], frozenset())) == {}
+    assert states(services([], frozenset())) == {"senders": "notice"}
 
 
 def test_sources_and_lag() -> None:
@@ -141,6 +142,7 @@ def test_sources_and_lag() -> None:
     body = {"sources": [source("ok"), source("failing"), source("stopped"), source("catching_up", gaps=[{"reason": "too large"}])], "observed": {"lag_bytes": 2**30}}
     assert states(doctor_checks.status(body, -30.0)) == {"source failing": "problem", "source stopped": "problem", "source catching_up": "notice", "span log": "problem", "clock": "problem"}
     assert states(doctor_checks.status({"sources": [source("ok")], "observed": {"lag_bytes": 10}}, 0.2)) == {}
+    assert states(doctor_checks.status({"observed": {"lag_bytes": None, "lag_messages": 20_000}}, 0.2)) == {"span log": "problem"}
     assert states(doctor_checks.metrics({"nexus_span_log_corrupt_bytes_total": 12.0, "nexus_otlp_rejected_spans_total": 0.0})) == {"receiver": "notice"}
 
 

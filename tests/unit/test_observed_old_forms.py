@@ -10,6 +10,7 @@ import polars as pl
 
 from aggregator import codec
 from aggregator.extremes import BOUNDS
+from aggregator.packed import LINES, pack, unpack
 from aggregator.rollup import SAMPLE_SCHEMA, TOTALS
 from aggregator.sketch import mark
 from aggregator.working import SAMPLES, WorkingSpans
@@ -25,7 +26,7 @@ def test_a_row_of_the_first_release():
     parts = codec.decode(pl.DataFrame([row]))
     assert parts.bags.rows() == [(4, START, "basis", "paired", 3, 0)]
     zero = pl.select(mark(pl.lit(0), 0)).item()
-    assert sorted(parts.sketches.select("mark", "n").rows()) == [(zero, 1), (807, 2), ((2 << 12) + 701, 5)]
+    assert sorted(unpack(parts.sketches).select("mark", "n").rows()) == [(zero, 1), (807, 2), ((2 << 12) + 701, 5)]
     assert parts.examples.select("outcome", "trace_lo", "span", "duration_ns").rows() == [("error", 1, 2, 7), ("ordinary", 2**64 - 1, int("ab" * 8, 16), None)]
     again = codec.decode(codec.encode(parts))
     for old, new in zip(parts.all(), again.all(), strict=True):
@@ -35,9 +36,9 @@ def test_a_row_of_the_first_release():
 def test_counts_that_were_taken_back_survive_packing():
     row = {"edge": 1, "start": START, **dict.fromkeys(TOTALS, 0), **dict.fromkeys(BOUNDS, None), "bags": "[]", "examples": "[]", "sketches": b"", "shown": b""}
     parts = codec.decode(pl.DataFrame([row], schema_overrides=dict.fromkeys(BOUNDS, pl.Int64)))
-    counted = pl.DataFrame([(1, START, 5, -3), (1, START, 9, 2**40)], schema=parts.sketches.schema, orient="row")
-    packed = codec.encode(type(parts)(parts.totals, parts.bags, counted, parts.bounds, parts.examples))
-    assert codec.decode(packed).sketches.rows() == counted.rows()
+    counted = pl.DataFrame([(1, START, 5, -3), (1, START, 9, 2**40)], schema=LINES, orient="row")
+    packed = codec.encode(type(parts)(parts.totals, parts.bags, pack(counted), parts.bounds, parts.examples))
+    assert unpack(codec.decode(packed).sketches).rows() == counted.rows()
 
 
 def test_working_spans_of_the_first_release(tmp_path: Path):

@@ -1,7 +1,7 @@
 // The drift report: counters, trend, filters, findings with both sides' evidence.
 import {announce, facts, field, h, mount, s, select} from "/static/dom.js";
 import {get, post} from "/static/api.js";
-import {t} from "/static/i18n.js";
+import {language, t} from "/static/i18n.js";
 import {environment, failure, go, panel} from "/static/app.js";
 import {designedSide, observedSide} from "/static/edge.js";
 import {number, time} from "/static/format.js";
@@ -10,7 +10,7 @@ const FLAGS = ["confirmed", "doc_only", "observed_only", "conflict"];
 const PAGE = 50;
 
 export async function render(root, {parameters}) {
-  const wanted = {environment: environment(), flag: parameters.flag, status: parameters.status, entity: parameters.entity, min_severity: parameters.severity, state: parameters.state, limit: PAGE};
+  const wanted = {lang: language(), environment: environment(), flag: parameters.flag, status: parameters.status, entity: parameters.entity, min_severity: parameters.severity, state: parameters.state, limit: PAGE};
   const again = h("button", {class: "primary", onclick: () => compute(again)}, t("compare_now"));
   let report;
   try {
@@ -80,7 +80,7 @@ function card(finding) {
 
 async function open(fingerprint) {
   try {
-    const body = await get(`/diff/findings/${encodeURIComponent(fingerprint)}`);
+    const body = await get(`/diff/findings/${encodeURIComponent(fingerprint)}`, {lang: language()});
     detail(body);
   } catch (error) {
     panel(t("finding"), failure(error, () => open(fingerprint)));

@@ -17,9 +17,10 @@ from knowledge.retrieval.expand.relevance import best_of_each
 from knowledge.tokens import Analyzer, term_key
 from nexus.ports.search import Hit
 from nexus.store.expansions import ChangeRow, changes, document_passages
+from nexus.store.keywords import bm25
 from nexus.store.passages import readable_passages
 from nexus.store.pool import Connection
-from nexus.store.search import Reader, bm25
+from nexus.store.search import Reader
 
 FIELDS = ("supersedes", "amends", "updates", "changes", "replaces", "corrects", "obsoletes", "대체", "개정", "정정", "변경")
 _CHANGE = re.compile(

@@ -29,7 +29,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the report to this file.", show_default=False)] = None,
     fail_on: Annotated[list[str] | None, typer.Option(help="Flag, finding kind or severity that makes exit code 1 (repeatable, or comma-separated; default any; none = never).",
         show_default=False)] = None,
-    lang: Annotated[str, typer.Option(help="Language of the findings' sentences: en or ko.")] = "en",
+    lang: Annotated[str, typer.Option(help="Language of the report: en or ko.")] = "en",
     fail_on_undecided: Annotated[bool, typer.Option("--fail-on-undecided", help="Exit code 3 where a finding is undecided and none fails.")] = False,
     baseline: Annotated[Path | None, typer.Option(help="File of findings that are known and do not fail.", show_default=False)] = None,
     write_baseline: Annotated[bool, typer.Option("--write-baseline", help="Make the baseline file from the present findings, where there is none yet.")] = False,

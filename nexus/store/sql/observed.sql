@@ -149,6 +149,13 @@ SELECT r.edge, r.start, r.grain, r.facts, r.calls, r.handled, r.messages, r.retr
 FROM observed_row r
 WHERE r.tenant = %(tenant)s AND r.grain = ANY(%(grains)s) AND r.edge = ANY(%(edges)s) AND r.start >= %(from)s AND r.start < %(to)s
 
+-- name: overfull
+SELECT e.source, e.source_env, r.bags
+FROM observed_edge e JOIN observed_row r ON r.tenant = e.tenant AND r.edge = e.id AND r.grain IN (3, -1)
+WHERE e.tenant = %(tenant)s AND strpos(r.bags, '"(other)') > 0
+ORDER BY e.source, e.source_env, e.rid
+LIMIT %(count)s
+
 -- name: rows_inside
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
        r.clock_suspect, r.queue_unmeasured, r.client_sum, r.server_sum, r.queue_sum, r.first_ns, r.last_ns, r.client_min, r.client_max, r.server_min, r.server_max,
@@ -165,8 +172,14 @@ SELECT tenant, source, source_env FROM observed_edge WHERE tenant = ANY(%(tenant
 
 -- name: count_overflow
 INSERT INTO observed_overflow (tenant, offender, folded)
-SELECT new.tenant, new.offender, new.folded FROM unnest(%(tenants)s::text[], %(offenders)s::text[], %(counts)s::bigint[]) AS new (tenant, offender, folded)
+SELECT tenant, named, sum(folded) FROM (
+    SELECT new.tenant, new.folded, CASE
+        WHEN EXISTS (SELECT 1 FROM observed_overflow o WHERE o.tenant = new.tenant AND o.offender = new.offender)
+            OR (SELECT count(*) FROM observed_overflow o WHERE o.tenant = new.tenant) < %(most)s THEN new.offender ELSE '(other)' END AS named
+    FROM unnest(%(tenants)s::text[], %(offenders)s::text[], %(counts)s::bigint[]) AS new (tenant, offender, folded)
+) AS found
+GROUP BY tenant, named ORDER BY tenant, named
 ON CONFLICT (tenant, offender) DO UPDATE SET folded = observed_overflow.folded + excluded.folded
 
 -- name: overflow
-SELECT DISTINCT ON (tenant) tenant, offender, sum(folded) OVER (PARTITION BY tenant)::bigint FROM observed_overflow ORDER BY tenant, folded DESC, offender
+SELECT DISTINCT ON (tenant) tenant, offender, sum(folded) OVER (PARTITION BY tenant)::bigint FROM observed_overflow ORDER BY tenant, offender = '(other)', folded DESC, offender

@@ -15,8 +15,9 @@ SELECT nextval(pg_get_serial_sequence('passage', 'id')) FROM generate_series(1, 
 -- name: copy_passages
 COPY passage (id, tenant, rid, document, segment, ordinal, section, line_start, line_end, lead, text, level, language, content_hash) FROM STDIN
 
--- name: copy_postings
-COPY posting (tenant, term, segment, passages, frequencies, lengths) FROM STDIN
+-- name: add_terms
+INSERT INTO segment_terms (tenant, segment, passages, lengths, terms, places, frequencies)
+VALUES (%(tenant)s, %(segment)s, %(passages)s, %(lengths)s, %(terms)s, %(places)s, %(frequencies)s)
 
 -- name: readable_passages
 SELECT p.id, p.rid, p.ordinal, p.section, p.line_start, p.line_end, p.text, p.level, p.language, d.rid AS document, d.title, d.uri, d.revision, d.tier,

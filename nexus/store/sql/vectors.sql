@@ -57,14 +57,12 @@ WHERE tenant = %(tenant)s AND ctid = ANY (ARRAY(
     SELECT ctid FROM embedding_cache WHERE tenant = %(tenant)s ORDER BY used_at DESC OFFSET %(keep)s
 ))
 
--- name: add_vector
-INSERT INTO embedding (tenant, generation, passage, segment, language, vector)
-VALUES (%(tenant)s, %(generation)s, %(passage)s, %(segment)s, %(language)s, %(vector)s)
-ON CONFLICT DO NOTHING
+-- name: copy_vectors
+COPY embedding (tenant, generation, passage, segment, language, vector) FROM STDIN (FORMAT BINARY)
 
 -- name: finish_segment
-UPDATE segment SET generations = array_append(array_remove(generations, %(generation)s), %(generation)s)
-WHERE id = %(segment)s AND tenant = %(tenant)s
+UPDATE segment SET generations = array_append(generations, %(generation)s)
+WHERE id = %(segment)s AND tenant = %(tenant)s AND NOT generations @> ARRAY[%(generation)s]
 
 -- name: unfinished_segments
 SELECT s.id, s.passages

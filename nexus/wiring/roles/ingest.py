@@ -13,6 +13,7 @@ from knowledge.embedding import PassageEmbedding
 from knowledge.watch import follow
 from nexus.errors import ConfigError, NexusError
 from nexus.ports.documents import DocumentControl, IngestRequest
+from nexus.store.packs import pack_waiting
 from nexus.wiring.names import follow_names
 from nexus.wiring.provide.document_control import DocumentService
 from nexus.wiring.runtime import Runtime
@@ -129,6 +130,7 @@ class IngestRole:
             self._warm(embedding)
         while not self._stop.is_set():
             try:
+                pack_waiting(self._runtime.database)
                 left = embedding.work(ROUND_S)
             except NexusError as error:
                 log.warning("embedding_failed", error=str(error))
