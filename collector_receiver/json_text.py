@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from collector_receiver.compiled import compiled, inlined
 from collector_receiver.scan import Place
 from collector_receiver.scan_layout import Bytes, Words
+from nexus.model.compiled import compiled, inlined
 
 KEYS: Final = (
     "resourceSpans", "resource", "scopeSpans", "spans", "attributes", "key", "value", "stringValue", "intValue", "boolValue", "doubleValue", "arrayValue", "kvlistValue", "bytesValue",
@@ -104,7 +104,7 @@ def hex_number(data: Bytes, at: Place, count: Place) -> int:
     """The number that hex digits say; -1 where one is none."""
     value = 0
     for n in range(count):
-        byte = np.int64(data[at + n])
+        byte: int = np.int64(data[at + n])  # type: ignore[assignment]  # a number as wide as Python's
         if 48 <= byte <= 57:
             digit = byte - 48
         elif 97 <= byte | 32 <= 102:
@@ -164,7 +164,7 @@ def integer(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, bool]:
         at += _1
     elif at < end and data[at] in (46, 69, 101):
         return _0, _0, False
-    return at, value, negative
+    return at, value, negative  # type: ignore[return-value]  # a numpy boolean
 
 
 @compiled

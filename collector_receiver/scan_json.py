@@ -4,6 +4,8 @@ Whatever is unusual (a field of another type, a name sent twice, a value before 
 ends the walk, and `otlp_json.py` decides what that is. So all that comes out of here is what it would have said. The text must be UTF-8.
 """
 
+# ruff: noqa: I001  # its way with many names is a line for each
+
 from __future__ import annotations
 
 import threading
@@ -11,44 +13,14 @@ from typing import Final
 
 import numpy as np
 
-from collector_receiver.compiled import compiled
 from collector_receiver.json_text import (
-    ATTRIBUTES,
-    BOOL,
-    CODE,
-    END,
-    FLAGS,
-    INT,
-    KEY,
-    KIND,
-    LINKS,
-    MESSAGE,
-    NAME,
-    PARENT,
-    RESOURCE,
-    RESOURCE_SPANS,
-    SCOPE_SPANS,
-    SPAN_ID,
-    SPANS,
-    START,
-    STATUS,
-    STRING,
-    TRACE_ID,
-    TRACE_STATE,
-    UNKNOWN,
-    VALUE,
-    integer,
-    item,
-    member,
-    plain,
-    skip,
-    space,
-    string,
-    text,
+    ATTRIBUTES, BOOL, CODE, END, FLAGS, INT, KEY, KIND, LINKS, MESSAGE, NAME, PARENT, RESOURCE, RESOURCE_SPANS, SCOPE_SPANS, SPAN_ID, SPANS, START, STATUS, STRING,
+    TRACE_ID, TRACE_STATE, UNKNOWN, VALUE, integer, item, member, plain, skip, space, string, text,
 )
 from collector_receiver.scan import Place, is_named, table
 from collector_receiver.scan_layout import PAD, Bytes, Names, Words, words
 from collector_receiver.written_fields import begin, finish, fixed, id_field, string_field, varint, width
+from nexus.model.compiled import compiled
 
 _U: Final = np.uint64
 _0, _1, _2, _4, _8 = _U(0), _U(1), _U(2), _U(4), _U(8)
@@ -384,7 +356,7 @@ def _request(data: Bytes, source: Words, end: Place, names: Names, resource_name
         if at == _0:
             return 0
         if which < 0:
-            return np.int64(to) if some and space(data, at, end) == end else 0
+            return np.int64(to) if some and space(data, at, end) == end else 0  # type: ignore[return-value]  # a number as wide as Python's
         if which != RESOURCE_SPANS:
             at = skip(data, at, end)
             if at == _0:

@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from collector_receiver.compiled import compiled, inlined
 from collector_receiver.json_text import hex_number, string, text
 from collector_receiver.scan import Place
 from collector_receiver.scan_layout import Bytes
+from nexus.model.compiled import compiled, inlined
 
 _U: Final = np.uint64
 _0, _1, _2, _8 = _U(0), _U(1), _U(2), _U(8)

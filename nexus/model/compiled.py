@@ -1,7 +1,7 @@
 """Functions that are compiled to machine code when they are first called: where a column is too slow and an object a span is out of the question.
 
 The compiled form is kept beside the source, else in the user's cache folder, so that a machine compiles once. What it was made of is told by the time and size
-of every file here, for compiled functions call those of other files. They free the GIL, raise nothing and check no bounds.
+of every file beside the function and here, for compiled functions call those of other files. They free the GIL, raise nothing and check no bounds.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ def inlined(function: F) -> F:
 def _compile(function: F, more: dict[str, Any]) -> F:
     try:
         made = numba.njit(cache=True, **OPTIONS, **more)(function)
-        _stamp(made)
+        _stamp(made, Path(function.__code__.co_filename).parent)
     except RuntimeError:  # no folder that the compiled form could be kept in
         made = numba.njit(**OPTIONS, **more)(function)
     return cast("F", made)
 
 
-def _stamp(made: Any) -> None:
-    """Compile again when any file here is another: numba by itself looks at the function's own, and says nowhere else that it may be told."""
-    file = getattr(getattr(made, "_cache", None), "_cache_file", None)
+def _stamp(made: Any, folder: Path) -> None:
+    """Compile again when any of those files is another: numba by itself looks at the function's own, and says nowhere that it may be told more."""
+    file: Any = getattr(getattr(made, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
-        file._source_stamp = _sources()  # noqa: SLF001  # see above
+        file._source_stamp = _sources(folder) + _sources(FOLDER)  # noqa: SLF001  # see above
 
 
 @cache
-def _sources() -> tuple[tuple[str, float, int], ...]:
-    return tuple((path.name, path.stat().st_mtime, path.stat().st_size) for path in sorted(FOLDER.glob("*.py")))
+def _sources(folder: Path) -> tuple[tuple[str, float, int], ...]:
+    return tuple((path.name, path.stat().st_mtime, path.stat().st_size) for path in sorted(folder.glob("*.py")))
