@@ -67,7 +67,7 @@ bench-pages: $(STAMP) ## When the pages can be used (needs chromium and a runnin
 	$(BIN)/python bench/pages.py --url http://$(HTTP)
 
 .PHONY: soak
-soak: $(STAMP) ## Twice the sustainable load, kills, a full disk, a killed database: what is lost, memory, recovery (ARGS="--minutes 10 --faults ...")
+soak: $(STAMP) ## Twice the sustainable load, kills, a full disk, a killed database: what is lost, memory, recovery (ARGS="--minutes 10 --log kafka --faults ...")
 	$(BIN)/python bench/soak.py $(ARGS)
 
 .PHONY: eval-designed eval-drift eval-search eval-answers eval-scanner eval-evidence

@@ -20,13 +20,17 @@ MAX_OFFENDERS: Final = 20
 # Characters of a name and of an attribute's value.
 MAX_NAME: Final = 256
 MAX_VALUE: Final = 1024
+# NUL is no text to PostgreSQL, and the separator stands between the parts of an item.
+UNKEPT: Final = f"[\x00{SEPARATOR}]"
 _UNBOUNDED: Final = (*LATENCIES, "counter", "hours", "hour_bits")
 
 
 def shortened(frame: pl.DataFrame, names: tuple[str, ...], limit: int) -> pl.DataFrame:
-    """Texts cut to `limit` characters; nothing is copied where none is longer."""
+    """Texts cut to `limit` characters and without those that cannot be kept; nothing is copied where none is to be changed."""
     long = [name for name in names if (frame[name].str.len_bytes().max() or 0) > limit]  # type: ignore[operator]
-    return frame.with_columns(pl.col(long).str.slice(0, limit)) if long else frame
+    frame = frame.with_columns(pl.col(long).str.slice(0, limit)) if long else frame
+    odd = [name for name in names if frame[name].str.contains(UNKEPT).any()]
+    return frame.with_columns(pl.col(odd).str.replace_all(UNKEPT, "\ufffd")) if odd else frame
 
 
 def capped(stored: pl.DataFrame, change: pl.DataFrame) -> pl.DataFrame:

@@ -26,6 +26,8 @@ DB_SYSTEMS: Final = {
 }
 MESSAGING_SYSTEMS: Final = {"amazonsqs": "aws_sqs", "amazonsns": "aws.sns", "aws_sns": "aws.sns"}
 OPERATIONS: Final = {"publish": "send", "deliver": "process"}
+# A batch that is said to be larger was not counted.
+MAX_BATCH: Final = 1_000_000
 # What libraries call their operations where they state no type.
 OPERATION_NAMES: Final = {
     "send": "send", "publish": "send", "create": "create", "receive": "receive", "poll": "receive", "pull": "receive", "peek": "receive", "process": "process", "consume": "process",
@@ -170,12 +172,13 @@ def _messaging(table: pl.DataFrame) -> list[pl.Expr]:
         first(table, "messaging.operation.type", "messaging.operation").str.to_lowercase().replace(OPERATIONS),
         first(table, "messaging.operation.name").str.to_lowercase().replace_strict(OPERATION_NAMES, default=None, return_dtype=pl.String),
     )
+    count = first(table, "messaging.batch.message_count").cast(pl.Float64, strict=False)
     message = any_of(table, "messaging.system", "messaging.destination.template", "messaging.destination.name", "messaging.destination", "messaging.operation.type", "messaging.operation")
     return [
         system.alias("msg_system"),
         pl.when(template.is_not_null()).then(template).when(passing).then(pl.lit(ANONYMOUS)).otherwise(named).alias("topic"),
         operation.alias("operation"), message.alias("message"),
-        first(table, "messaging.batch.message_count").cast(pl.Float64, strict=False).cast(pl.Int64, strict=False).alias("batch"),
+        pl.when(count <= MAX_BATCH).then(count).cast(pl.Int64).alias("batch"),
     ]
 
 

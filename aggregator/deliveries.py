@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from aggregator.bounds import MAX_NAME, shortened
 from aggregator.prepare import service_names
 from nexus.ports.span_log import LoggedRejection
 
@@ -23,6 +24,7 @@ def delivery_counts(late: pl.DataFrame, repeated: pl.DataFrame, rejections: Sequ
         [(x.rejection.tenant, x.rejection.service_name, x.rejection.service_namespace, x.rejection.environment, x.minute, x.rejection.count) for x in rejections],
         schema={"tenant": pl.String, **dict.fromkeys(_STATED, pl.String), "minute": _KEY["minute"], "rejected": pl.Int64}, orient="row",
     )
+    refused = shortened(refused, _STATED, MAX_NAME)
     name, env = service_names()
     parts = [late.with_columns(minute=minute), repeated.with_columns(minute=minute), refused.select("tenant", service=name, environment=env, minute="minute", rejected="rejected")]
     missing = [pl.lit(0, pl.Int64).alias(name) for name in COUNTERS]

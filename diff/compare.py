@@ -76,12 +76,17 @@ def compare(evidence: Evidence, policy: Policy) -> Comparison:
     world = World(evidence, policy)
     pairs = pairs_of(evidence.designed, world.names)
     consumers: dict[str, tuple[End, ...]] = {}
+    reserved: dict[tuple[str, str], frozenset[str]] = {}
     for pair in pairs:
         if pair.relation == "SUBSCRIBES":
             for identity in pair.target.identities:
                 consumers[identity] = (*consumers.get(identity, ()), pair.source)
+        for claim in pair.claims:
+            if claim.exclusivity == "only_by":
+                place = claim.document.rid, pair.target.key
+                reserved[place] = reserved.get(place, frozenset()).union(pair.source.identities)
     observed = [e for e in evidence.observed if amount(e)]
-    indexes = Indexes(EdgeIndex(observed, world.names), EdgeIndex(evidence.edges, world.names), world, consumers)
+    indexes = Indexes(EdgeIndex(observed, world.names), EdgeIndex(evidence.edges, world.names), world, consumers, reserved)
     reach = rank.Reach(observed)
     rows: list[Row] = []
     every: set[str] = set()
@@ -114,7 +119,8 @@ def _judge(component: Component, seen: frozenset[str], hidden: frozenset[str], i
             for via, environment, claims in by_via(pair.claims, pair.relation):
                 subject = subject_of(pair, via, environment, claims, documented, here)
                 settled, extra = judge_documented(subject, indexes.world)
-                spoken.update([e.rid for e in subject.edges])
+                if settled is not None or extra:
+                    spoken.update([e.rid for e in subject.edges])
                 for kind, verdict in (*([settled] if settled else []), *extra):
                     spoken.update([e.rid for e in _spoken_for(kind, subject, indexes)])
                     yield _row(subject, kind, verdict, indexes.world, reach, view, primary=settled is not None and verdict is settled[1])

@@ -39,10 +39,10 @@ class Absence:
 
 def absence(subject: Subject, world: World) -> Absence:
     """Judge that nothing was seen of a documented relation."""
-    blocked = _mapped(subject) or _visible(subject, world)
+    service = world.service(subject.source, subject.environment)
+    blocked = _mapped(subject) or _visible(subject, world, service)
     if blocked is not None:
         return blocked
-    service = world.service(subject.source)
     assert service is not None
     control = detection(subject, world, service)
     if control is None:
@@ -79,15 +79,18 @@ def _mapped(subject: Subject) -> Absence | None:
     return None
 
 
-def _visible(subject: Subject, world: World) -> Absence | None:
+def _visible(subject: Subject, world: World, service: ServiceHistory | None) -> Absence | None:
     source = subject.source
-    service = world.service(source)
-    if not world.emitted(source, world.window_mask):
+    if service is None and subject.environment and world.service(source) is not None:
+        return _none(
+            "environment_out_of_scope", f"the document speaks of {subject.environment}, where no span of {source.name} was seen", f"send traces of {source.name} in {subject.environment}",
+        )
+    if service is None or not world.emitted(service, world.window_mask):
         gap = world.window_gap_mask & world.window_mask
         if service is None or not gap:
             return _none("source_unseen", f"no span of {source.name} in the window", f"send traces of {source.name}, or remove it from the documents")
         return _none("source_unseen", f"no span of {source.name} in the window, of which {gap.bit_count()} days could not be read", "read the missing ranges again")
-    opportunities = _opportunities(subject, world, service) if service is not None else {}
+    opportunities = _opportunities(subject, world, service)
     if not any(opportunities.values()):
         what = f"no message on {subject.target.name} was seen" if subject.relation == "SUBSCRIBES" else f"{source.name} handled no request"
         return _none("no_exposure", f"{what} in {world.evidence.days} days, so there was no occasion", "wait for traffic")

@@ -32,6 +32,8 @@ class Indexes:
     world: World
     # Topic identity -> documented subscribers.
     consumers: dict[str, tuple[End, ...]]
+    # (document, target) -> identities that a list of it reserves the target for.
+    reserved: dict[tuple[str, str], frozenset[str]]
 
 
 def like(relation: str, source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
@@ -100,14 +102,16 @@ def _rules(pair: Pair, claims: Sequence[Claim], indexes: Indexes, environment: s
     beside: dict[str, ObservedEdge] = {}
     through: tuple[Edges, Edges] = ((), ())
     relation = OBSERVED_OF[pair.relation]
+    gates = {c.gateway: indexes.world.names.designed(c.gateway, NodeKind.SERVICE.value, c.environment) for c in claims if c.exclusivity == "only_via" and c.gateway}
     for claim in claims:
         if claim.exclusivity == "only_by":
-            allowed = {identity for c in claims if c.exclusivity == "only_by" for identity in pair.source.identities}
+            # "Only X and Y may call it": a document's rules about one target are one list.
+            allowed = {*pair.source.identities, *indexes.reserved.get((claim.document.rid, pair.target.key), ())}
             beside |= {e.rid: e for e in _others(indexes, relation, pair.target, allowed, environment)}
         if claim.exclusivity == "only_via" and claim.gateway:
-            gate = indexes.world.names.designed(claim.gateway, NodeKind.SERVICE.value, claim.environment)
+            gate = gates[claim.gateway]
             if pair.source.name.strip().casefold() in _ANYONE:
-                beside |= {e.rid: e for e in _others(indexes, relation, pair.target, set(gate.identities), environment)}
+                beside |= {e.rid: e for e in _others(indexes, relation, pair.target, {i for g in gates.values() for i in g.identities}, environment)}
             else:
                 through = (indexes.window.between(CALLS, pair.source, gate, environment), indexes.window.between(relation, gate, pair.target, environment))
     return tuple(beside[rid] for rid in sorted(beside)), through

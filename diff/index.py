@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from diff.families import UNKNOWN, compatible, family
 from diff.names import End, Names, same_topic
-from nexus.model.claim import Claim, Via
+from nexus.model.claim import EXPECTS_OBSERVATION, Claim, Via
 from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
 
 OBSERVED_OF = {"CALLS": Relation.CALLS_OBSERVED.value, "PUBLISHES": Relation.PUBLISHES_OBSERVED.value, "SUBSCRIBES": Relation.SUBSCRIBES_OBSERVED.value}
@@ -98,7 +98,8 @@ def _place(claim: Claim) -> tuple[object, ...]:
 def by_via(claims: Sequence[Claim], relation: str) -> list[tuple[Via, str, tuple[Claim, ...]]]:
     """Claims of a pair by the finest `via` that they state, and environment: [(via, environment, claims)].
 
-    A claim that leaves parts open joins the only finer one that fits it; where several do, it stays its own: any satisfies it.
+    A claim that leaves parts open joins the only finer one that fits it; where several do, it stays its own: any satisfies it. What is only
+    planned, deprecated or forbidden is no finer word for what is there.
     """
     if len(claims) == 1:
         only = _key(claims[0], relation)
@@ -108,10 +109,14 @@ def by_via(claims: Sequence[Claim], relation: str) -> list[tuple[Via, str, tuple
         groups.setdefault(_key(claim, relation), []).append(claim)
     merged: dict[tuple[str, str, str, str], list[Claim]] = {}
     for key in sorted(groups):
-        finer = [other for other in groups if other != key and _refines(other, key)]
+        finer = [other for other in groups if other != key and _refines(other, key) and (not _expects(groups[key]) or _expects(groups[other]))]
         finest = [one for one in finer if not any(_refines(two, one) for two in finer if two != one)]
         merged.setdefault(finest[0] if len(finest) == 1 else key, []).extend(groups[key])
     return [(Via(k[0], k[1], k[2]), k[3], tuple(sorted(merged[k], key=lambda c: repr(_place(c))))) for k in sorted(merged)]
+
+
+def _expects(claims: Sequence[Claim]) -> bool:
+    return any(claim.modality in EXPECTS_OBSERVATION for claim in claims)
 
 
 def _key(claim: Claim, relation: str) -> tuple[str, str, str, str]:

@@ -76,6 +76,7 @@ _SENTENCES: Final[Sequence[tuple[str, str]]] = (
      "{d}에 마지막으로 관측되었고, 침묵한 뒤로 {s}의 요청은 하루 {n}건만 관측되어(이전 {b}건) 예상되는 호출은 {e}회뿐입니다"),
     ("no other {W} of {s} is visible in traces, so this one would not be either", "{s}의 다른 {W:이} 트레이스에 보이지 않으므로 이것도 보이지 않습니다"),
     ("the traces are tail-sampled: what was kept says nothing of what was not", "트레이스가 테일 샘플링되어, 남은 것으로는 남지 않은 것을 알 수 없습니다"),
+    ("the document speaks of {e}, where no span of {s} was seen", "문서는 {e} 환경을 다루는데, 그곳에서는 {s}의 스팬이 관측되지 않았습니다"), ("send traces of {s} in {e}", "{e} 환경에서 {s}의 트레이스를 보내십시오"),
     ("the document speaks of {a}, this report of {b}", "문서는 {a} 환경을, 이 보고서는 {b} 환경을 다룹니다"),
     ("the document makes it conditional, and traces do not show whether the condition ever held", "문서가 조건을 달았고, 그 조건이 성립한 적이 있는지는 트레이스로 알 수 없습니다"),
     ("several things have that name: {s}", "같은 이름이 여럿 있습니다: {s}"), ("the registry does not know that name: {s}", "레지스트리에 없는 이름입니다: {s}"),

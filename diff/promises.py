@@ -42,7 +42,7 @@ def check(subject: Subject, world: World) -> list[Promise]:
     found: dict[tuple[str, float], Promise] = {}
     if not subject.edges or not subject.traits & PROMISES:
         return []
-    tail = world.sampling(world.service(subject.source)) == "tail"
+    tail = world.sampling(world.service(subject.source, subject.environment)) == "tail"
     for claim in subject.claims:
         for quantity in claim.quantities:
             if quantity.value is None or (quantity.metric, quantity.value) in found:

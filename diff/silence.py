@@ -31,7 +31,7 @@ class Doubt:
 
 def doubt(subject: Subject, found: Rhythm, world: World) -> Doubt | None:
     """The doubt about a silence, or None where it is one."""
-    service = world.service(subject.source)
+    service = world.service(subject.source, subject.environment)
     if service is None or not found.silent:
         return None
     seen = _days(found.active_mask)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from diff.names import End
-from nexus.model.claim import Claim, Modality, Via
+from nexus.model.claim import Claim, Via
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Exposure, Flag, Severity
 from nexus.model.service import Node, NodeKind
@@ -49,13 +49,10 @@ class Subject(NamedTuple):
     # What is given of it, as bits of traits.py.
     traits: int = 0
 
-    def only(self, modality: Modality) -> bool:
-        """Whether every claim has that modality."""
-        return bool(self.claims) and all(claim.modality is modality for claim in self.claims)
-
-    def has(self, modality: Modality) -> bool:
-        """Whether any claim has that modality."""
-        return any(claim.modality is modality for claim in self.claims)
+    @property
+    def ends(self) -> tuple[End, End]:
+        """Source and target."""
+        return self.source, self.target
 
 
 class Verdict(NamedTuple):

@@ -81,6 +81,9 @@ class World:
                 known.add(day, day.day.toordinal() - begin)
         self.covered: dict[str, int] = {key: self._covered(s.opportunities) for key, s in self.services.items()}
         self._apart = self._by_environment(evidence)
+        self._covered_in = {key: {one: self._covered(history.opportunities) for one, history in found.items()} for key, found in self._apart.items()}
+        # Where all services are in one environment.
+        self._only = next((day.service.environment for day in evidence.service_days), "")
         self.alive: dict[str, int] = {key: self._mask(s.spans, 1) for key, s in self.services.items()}
         # Nodes that traces know at all, as ends or as services.
         self.seen_nodes: set[str] = set(self.services)
@@ -114,19 +117,15 @@ class World:
             for offset, count in self.history(edge).by_day:
                 days[offset] = days.get(offset, 0) + count
 
-    def _by_environment(self, evidence: Evidence) -> dict[str, dict[str, int]]:
-        """Covered days by environment, of services in several: one that went quiet is not covered by another."""
-        environments: dict[str, set[str]] = {}
-        for node in {(day.service.name, day.service.environment): day.service for day in evidence.service_days}.values():
-            environments.setdefault(self.names.observed(node)[0], set()).add(node.environment)
-        counts: dict[str, dict[str, dict[int, int]]] = {key: {one: {} for one in found} for key, found in environments.items() if len(found) > 1}
-        for day in evidence.service_days if counts else ():
-            apart = counts.get(self.names.observed(day.service)[0])
-            offset = (day.day - evidence.history_from).days
-            if apart is not None and offset >= 0:
-                days = apart[day.service.environment]
-                days[offset] = days.get(offset, 0) + day.entry_spans
-        return {key: {one: self._covered(days) for one, days in found.items()} for key, found in counts.items()}
+    def _by_environment(self, evidence: Evidence) -> dict[str, dict[str, ServiceHistory]]:
+        """Services by environment: one that went quiet is not covered by another, and what is said of one is judged by its own requests."""
+        found: dict[str, dict[str, ServiceHistory]] = {}
+        begin, several = evidence.history_from.toordinal(), len({day.service.environment for day in evidence.service_days}) > 1
+        for day in evidence.service_days if several else ():
+            if day.day.toordinal() >= begin and day.service.name != UNNAMED:
+                known = found.setdefault(self.names.observed(day.service)[0], {})
+                known.setdefault(day.service.environment, ServiceHistory()).add(day, day.day.toordinal() - begin)
+        return found
 
     def _covered(self, opportunities: Mapping[int, int]) -> int:
         return self._mask(opportunities, self.policy.opportunities_per_day_min) & ~self.gap_mask & ~self.running_bit()
@@ -170,9 +169,14 @@ class World:
             mask |= self.history(edge).mask
         return mask
 
-    def service(self, end: End) -> ServiceHistory | None:
-        """History of a documented end; a group's is that of its members together."""
-        found = [self.services[key] for key in end.identities if key in self.services]
+    def service(self, end: End, environment: str = "") -> ServiceHistory | None:
+        """History of a documented end, where an environment is meant in that one; a group's is that of its members together."""
+        if environment and self._apart:
+            found = [apart[environment] for key in end.identities if environment in (apart := self._apart.get(key, {}))]
+        elif environment and environment != self._only:
+            found = []
+        else:
+            found = [self.services[key] for key in end.identities if key in self.services]
         if len(found) <= 1:
             return found[0] if found else None
         total = ServiceHistory()
@@ -184,9 +188,9 @@ class World:
         """Days with enough opportunities of the source in any of the environments, outside gaps."""
         mask = 0
         for key in end.identities:
-            if key in self._apart:
+            if key in self._covered_in:
                 for environment in environments:
-                    mask |= self._apart[key].get(environment, 0)
+                    mask |= self._covered_in[key].get(environment, 0)
             else:
                 mask |= self.covered.get(key, 0)
         return mask
@@ -203,9 +207,9 @@ class World:
             self._exposed = (counted, (sum(count for _, count in usable), sum(1 for offset, count in usable if count >= least and not running >> offset & 1)))
         return self._exposed[1]
 
-    def emitted(self, end: End, mask: int) -> bool:
-        """Whether the end itself sent spans on any day of `mask`."""
-        return any(self.alive.get(key, 0) & mask for key in end.identities)
+    def emitted(self, service: ServiceHistory, mask: int) -> bool:
+        """Whether a service sent spans on any day of `mask`."""
+        return bool(self._mask(service.spans, 1) & mask)
 
     def absence(self, subject: Subject) -> exposure.Absence:
         """Exposure of a documented relation, judged once (the subject is asked by several kinds in a row)."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diff.presence import Presence, amount, presence
-from diff.subject import Subject
+from diff.names import End
+from diff.presence import amount, presence
 from diff.world import World
+from nexus.model.claim import Claim
 from nexus.model.edge import ObservedEdge
 
 
@@ -23,20 +24,13 @@ def counted(edges: Sequence[ObservedEdge], noun: str = "call") -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def ends_confirmed(subject: Subject, world: World) -> bool:
-    """A conflict needs both ends placed and seen."""
-    return subject.source.mapped and subject.target.mapped and world.seen(subject.source) and world.seen(subject.target)
+def support(ends: Sequence[End], edges: Sequence[ObservedEdge], world: World) -> str:
+    """What contrary edges lack for a decision (empty: nothing): a conflict needs its ends placed and seen, and enough independent sightings."""
+    if not all(end.mapped and world.seen(end) for end in ends):
+        return "both ends placed in the registry and seen in traces"
+    return "; ".join(presence(edges, world).missing)
 
 
-def support(subject: Subject, edges: Sequence[ObservedEdge], world: World) -> tuple[Presence, str]:
-    """Support of contrary edges, and what is missing for a decision (empty: decided)."""
-    found = presence(edges, world)
-    if not ends_confirmed(subject, world):
-        return found, "both ends placed in the registry and seen in traces"
-    return found, "; ".join(found.missing)
-
-
-def quoted(subject: Subject) -> str:
-    """Where the documents say it."""
-    claim = subject.claims[0]
+def quoted(claim: Claim) -> str:
+    """Where a document says it."""
     return f"{claim.document.title or claim.document.uri}, line {claim.lines[0]}"

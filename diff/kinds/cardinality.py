@@ -21,7 +21,7 @@ from nexus.model.finding import Flag, Severity
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Pigeonhole over the window."""
     limits = [q.value for c in subject.claims for q in c.quantities if q.metric == "max_calls_per_request" and q.value is not None]
-    service = world.service(subject.source)
+    service = world.service(subject.source, subject.environment)
     if not limits or not subject.edges or service is None:
         return None
     whole = world.sampling(service) == "none" or (service.sampling_known >= world.policy.sampling_known_min and service.probability == 1.0)

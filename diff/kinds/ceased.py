@@ -31,7 +31,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     """Silence over the rhythm."""
     if subject.through[0]:
         return None
-    service = world.service(subject.source)
+    service = world.service(subject.source, subject.environment)
     if world.sampling(service) == "tail":
         return None
     found = rhythm_of(subject, world)
@@ -53,7 +53,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
 
 def _missed_by_chance(subject: Subject, world: World, found: Rhythm) -> bool:
     """Whether sampling may have missed every declared firing since the last sighting."""
-    declared, service = cadence.declared(subject.claims), world.service(subject.source)
+    declared, service = cadence.declared(subject.claims), world.service(subject.source, subject.environment)
     if declared is None or service is None:
         return False
     ratio = exposure.sampling_ratio(world, service)

@@ -30,9 +30,9 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     if subject.relation != "CALLS" and presence.total(subject.edges):
         return None
-    _, missing = support(subject, deliveries, world) if subject.relation == "CALLS" else (None, "; ".join(presence.presence(deliveries, world).missing))
+    missing = support(subject.ends if subject.relation == "CALLS" else (), deliveries, world)
     return Verdict(
-        "another_channel", f"{quoted(subject)} names {min(wanted)}, but the messages go through {', '.join(seen[:3])}",
+        "another_channel", f"{quoted(subject.claims[0])} names {min(wanted)}, but the messages go through {', '.join(seen[:3])}",
         f"for a decision: {missing}" if missing else f"a message on {min(wanted)}, or a corrected document", 0.5 if missing else 0.95,
         undecided=bool(missing), edge=strongest(deliveries), details={"documented": sorted(wanted), "observed": seen},
     )

@@ -9,13 +9,14 @@ from typing import Final
 
 from diff.subject import Kind, Subject, Verdict
 from diff.traits import GONE, UNEXPECTED
+from diff.via import shown
 from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, _world: World) -> Verdict | None:
     """Deprecated or historical, and not seen."""
-    if subject.edges:
+    if shown(subject.claims, subject.edges)[0] is not None:
         return None
     return Verdict("deprecated", "the document calls it deprecated, and it was not seen", "one call in a trace", 0.9)
 

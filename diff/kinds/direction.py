@@ -24,15 +24,16 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     """The opposite edge lives and this one does not."""
     stopped = rhythm_of(subject, world)
     ceased = stopped is not None and stopped.ceased(world) and not stopped.missing(world) and doubt(subject, stopped, world) is None
-    ceased = ceased and world.sampling(world.service(subject.source)) != "tail"
+    ceased = ceased and world.sampling(world.service(subject.source, subject.environment)) != "tail"
     if not ceased and presence.total(subject.edges):
         return None
     found = world.absence(subject)
-    _, missing = support(subject, subject.opposite, world)
+    missing = support(subject.ends, subject.opposite, world)
     if not ceased and found.level != "strong":
         missing = "; ".join(part for part in (missing, found.change) if part)
     return Verdict(
-        "reversed", f"{quoted(subject)} says that {subject.source.name} depends on {subject.target.name}, but it is the other way round ({counted(subject.opposite)}, none as documented)",
+        "reversed",
+        f"{quoted(subject.claims[0])} says that {subject.source.name} depends on {subject.target.name}, but it is the other way round ({counted(subject.opposite)}, none as documented)",
         f"for a decision: {missing}" if missing else "a call in the documented direction, or a corrected document", 0.5 if missing else 0.95,
         undecided=bool(missing), exposure=found.exposure, edge=strongest(subject.opposite),
     )

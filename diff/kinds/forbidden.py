@@ -11,18 +11,24 @@ from __future__ import annotations
 from typing import Final
 
 from diff.kinds._common import counted, quoted, strongest, support
+from diff.presence import presence
 from diff.subject import Kind, Subject, Verdict
 from diff.traits import FORBIDDEN, SEEN
+from diff.via import shown
 from diff.world import World
+from nexus.model.claim import Modality
 from nexus.model.finding import Flag, Severity
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
-    """Forbidden and seen."""
-    found, missing = support(subject, subject.edges, world)
+    """Forbidden and seen, in the way that is forbidden where the rule says which."""
+    rule, edges = shown([c for c in subject.claims if c.modality is Modality.FORBIDDEN], subject.edges)
+    if rule is None:
+        return None
+    found, missing = presence(edges, world), support(subject.ends, edges, world)
     return Verdict(
-        "forbidden_call", f"{quoted(subject)} forbids it, and it was seen in {counted(subject.edges)} by {found.clusters} independent sightings",
-        f"for a decision: {missing}" if missing else "no more calls, or another rule", 0.5 if missing else 0.99, undecided=bool(missing), edge=strongest(subject.edges),
+        "forbidden_call", f"{quoted(rule)} forbids it, and it was seen in {counted(edges)} by {found.clusters} independent sightings",
+        f"for a decision: {missing}" if missing else "no more calls, or another rule", 0.5 if missing else 0.99, undecided=bool(missing), edge=strongest(edges),
     )
 
 

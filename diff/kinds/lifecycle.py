@@ -9,24 +9,28 @@ from __future__ import annotations
 from typing import Final
 
 from diff.kinds._common import counted, strongest, support
+from diff.presence import presence
 from diff.subject import Kind, Subject, Verdict
-from diff.traits import GONE, PLANNED, SEEN, UNEXPECTED
+from diff.traits import SEEN, UNEXPECTED
+from diff.via import shown
 from diff.world import World
+from nexus.model.claim import Modality
 from nexus.model.finding import Flag, Severity
+
+_OVER = (Modality.DEPRECATED, Modality.HISTORICAL)
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Seen against its stated stage of life."""
-    old = bool(subject.traits & GONE)
-    if not old and not subject.traits & PLANNED:
-        return None
-    found, missing = support(subject, subject.edges, world)
-    text = f"documented as {'deprecated' if old else 'planned'}, but seen in {counted(subject.edges)}"
-    change = f"for a decision: {missing}" if missing else ("no more calls" if old else "a document that says it is there")
-    return Verdict(
-        "deprecated_alive" if old else "planned_alive", text, change, 0.5 if missing else 0.95, undecided=bool(missing),
-        severity=Severity.MEDIUM if old else Severity.LOW, edge=strongest(subject.edges), details={"clusters": found.clusters},
-    )
+    for old, text, change, severity in ((True, "deprecated", "no more calls", Severity.MEDIUM), (False, "planned", "a document that says it is there", Severity.LOW)):
+        _, edges = shown([c for c in subject.claims if (c.modality in _OVER if old else c.modality is Modality.PLANNED)], subject.edges)
+        if edges:
+            found, missing = presence(edges, world), support(subject.ends, edges, world)
+            return Verdict(
+                f"{text}_alive", f"documented as {text}, but seen in {counted(edges)}", f"for a decision: {missing}" if missing else change, 0.5 if missing else 0.95,
+                undecided=bool(missing), severity=severity, edge=strongest(edges), details={"clusters": found.clusters},
+            )
+    return None
 
 
 KIND: Final = Kind("lifecycle", Flag.CONFLICT, "designed", 20, Severity.MEDIUM, "{source} {relation} {target} against its documented stage of life", 0.6, decide, UNEXPECTED | SEEN)

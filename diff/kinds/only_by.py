@@ -21,10 +21,10 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     rules = [c for c in subject.claims if c.exclusivity == "only_by"]
     if not rules or not subject.beside:
         return None
-    _, missing = support(subject, subject.beside, world)
+    missing = support(subject.ends, subject.beside, world)
     callers = sorted({e.source.name for e in subject.beside})
     return Verdict(
-        "another_caller", f"{quoted(subject)} reserves {subject.target.name} for {subject.source.name}, but {', '.join(callers[:3])} used it in {counted(subject.beside)}",
+        "another_caller", f"{quoted(rules[0])} reserves {subject.target.name} for {subject.source.name}, but {', '.join(callers[:3])} used it in {counted(subject.beside)}",
         f"for a decision: {missing}" if missing else "no more calls of others, or another rule", 0.5 if missing else 0.95,
         undecided=bool(missing), edge=strongest(subject.beside), details={"callers": callers},
     )

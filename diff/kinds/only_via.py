@@ -15,6 +15,7 @@ from diff.subject import Kind, Subject, Verdict
 from diff.traits import EXCLUSIVE
 from diff.world import World
 from nexus.model.finding import Flag, Severity
+from nexus.model.service import NodeKind
 
 
 def decide(subject: Subject, world: World) -> Verdict | None:
@@ -23,10 +24,13 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     direct = (*subject.edges, *subject.beside) if rules else ()
     if not direct:
         return None
-    _, missing = support(subject, direct, world)
+    # A rule may name no caller; then its ends are the gateway, whose own calls would else be taken for direct ones, and the target.
+    gates = [world.names.designed(c.gateway, NodeKind.SERVICE.value, c.environment) for c in rules]
+    ends = (*gates, subject.target) if subject.beside else subject.ends
+    missing = support(ends, direct, world)
     callers = sorted({e.source.name for e in direct})
     return Verdict(
-        "gateway_bypassed", f"{quoted(subject)} wants {rules[0].gateway} between, but {', '.join(callers[:3])} called directly in {counted(direct)}",
+        "gateway_bypassed", f"{quoted(rules[0])} wants {rules[0].gateway} between, but {', '.join(callers[:3])} called directly in {counted(direct)}",
         f"for a decision: {missing}" if missing else "no more direct calls, or another rule", 0.5 if missing else 0.95,
         undecided=bool(missing), edge=strongest(direct), details={"gateway": rules[0].gateway, "callers": callers},
     )

@@ -26,7 +26,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     if own and presence.presence(subject.edges, world).supported:
         return None
     # The ends of a publication are the service and the topic; those of the calls are two services that are seen by calling.
-    missing = support(subject, subject.other_mode, world)[1] if subject.relation == "CALLS" else "; ".join(presence.presence(subject.other_mode, world).missing)
+    missing = support(subject.ends if subject.relation == "CALLS" else (), subject.other_mode, world)
     lower = stats.share_lower(other, own + other, world.policy.alpha)
     if lower < world.policy.other_mode_share:
         missing = "; ".join(part for part in (missing, f"a share of at least {world.policy.other_mode_share:.0%} (lower bound), it is {lower:.0%}") if part)
@@ -35,7 +35,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     seen = "waiting calls" if channel else f"messages{f' through {via[0]}' if via else ''}"
     said = "through a channel" if channel else "as a call"
     return Verdict(
-        "observed_as_call" if channel else "observed_as_message", f"{quoted(subject)} documents it {said}, but all contact is by {seen} ({counted(subject.other_mode)})",
+        "observed_as_call" if channel else "observed_as_message", f"{quoted(subject.claims[0])} documents it {said}, but all contact is by {seen} ({counted(subject.other_mode)})",
         f"for a decision: {missing}" if missing else f"a {'message' if channel else 'call'} in a trace, or a corrected document",
         0.5 if missing else lower, undecided=bool(missing), edge=strongest(subject.other_mode), details={"documented": own, "other": other, "share_lower": round(lower, 4), "channels": via},
     )

@@ -34,7 +34,7 @@ marker path{fill:var(--dim)}svg.map{display:block;overflow:visible;max-height:80
 @media(max-width:40rem){.n text{font-size:24px}}
 .spark rect{fill:var(--c)}table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .6rem;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
 """
-_CLASS = {Flag.CONFIRMED: "ok", Flag.DOC_ONLY: "doc", Flag.OBSERVED_ONLY: "obs", Flag.CONFLICT: "bad"}
+_CLASS: Final[dict[str, str]] = {Flag.CONFIRMED: "ok", Flag.DOC_ONLY: "doc", Flag.OBSERVED_ONLY: "obs", Flag.CONFLICT: "bad"}
 
 
 def render(report: Report) -> str:

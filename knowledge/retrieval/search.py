@@ -35,6 +35,8 @@ MAX_QUERY = 4000
 SUPPORT_DEPTH = 50
 LONGEST_LIST = 50
 OWN_LIST_SHARE = 0.05
+# Of the vectors in an index: a filter that keeps fewer finds 0.78 of the nearest through it, one that keeps a tenth 0.99.
+NARROW = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +169,14 @@ class HybridRetriever:
         if left == total:
             return {}
         vector = half(question.values)
-        # To compare all that a narrow filter leaves is faster than an index, and misses nothing.
-        ready = indexes(connection) if max(passages.values()) >= self._options.exact_below else set()
+        ready = indexes(connection) if max(passages.values()) >= self._options.exact_below else {}
         out: dict[str, list[Match]] = {}
         for group in language_lists(passages):
             found: list[Match] = []
             for language in group:
-                if passages[language] >= self._options.exact_below and index_name(generation.name, language) in ready:
+                size = ready.get(index_name(generation.name, language))
+                # To compare all that a narrow filter leaves is faster than an index of everything, and misses nothing.
+                if size is not None and passages[language] >= max(self._options.exact_below, NARROW * size):
                     ef_search = max(self._options.ef_search, depth)
                     found += nearest_indexed(connection, reader, generation.name, generation.dimension, language, vector, depth, ef_search)
                 else:

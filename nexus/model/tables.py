@@ -35,9 +35,13 @@ def _spread(number: Any, secret: Any) -> Any:
 
 
 @inlined
-def _slot(number: Any, secret: Any, mask: Any) -> Any:
-    """Where to look first."""
-    return _spread(number, secret) & mask
+def _find(number: Any, secret: Any, slots: Any) -> Any:
+    """The slot of a number, or the free one where it would go."""
+    mask = _U(len(slots) - 1)
+    at = _spread(number, secret) & mask
+    while slots[at, 1] != _0 and slots[at, 0] != number:
+        at = (at + _1) & mask
+    return at
 
 
 @inlined
@@ -67,57 +71,33 @@ def _marked(numbers: U64, secret: Any, words: U64, found: Any) -> None:
 
 
 @compiled
-def _code(numbers: U64, start: int, secret: Any, slots: U64, codes: U32, fresh: U32, known: int, count: int) -> tuple[int, int]:
-    """Codes of `numbers` from `start` on; `fresh` are rows of those beyond the `known`. Gives the row where the table is full, and `count` of codes then."""
-    mask, room = _U(len(slots) - 1), len(slots) // 2
+def _code(numbers: U64, start: int, secret: Any, slots: U64, codes: U32, first: U32, count: int) -> tuple[int, int]:
+    """Codes of `numbers` from `start` on, `count` of which are known. Gives the row where the table is full, and the count then."""
+    room = len(slots) // 2
     for row in range(start, len(numbers)):
-        number = numbers[row]
-        at = _slot(number, secret, mask)
-        while slots[at, 1] != _0 and slots[at, 0] != number:
-            at = (at + _1) & mask
+        at = _find(numbers[row], secret, slots)
         if slots[at, 1] == _0:
             if count >= room:
                 return row, count
-            slots[at, 0], slots[at, 1], fresh[count - known] = number, _U(count + 1), row
+            slots[at, 0], slots[at, 1], first[count] = numbers[row], _U(count + 1), row
             count += 1
         codes[row] = np.uint32(slots[at, 1] - _1)
     return len(numbers), count
 
 
 @compiled
-def _move(before: U64, secret: Any, slots: U64) -> None:
-    """What one table holds into another, an empty one."""
-    mask = _U(len(slots) - 1)
-    for place in range(len(before)):
-        if before[place, 1] != _0:
-            at = _slot(before[place, 0], secret, mask)
-            while slots[at, 1] != _0:
-                at = (at + _1) & mask
-            slots[at, 0], slots[at, 1] = before[place, 0], before[place, 1]
-
-
-@compiled
 def _put(numbers: U64, secret: Any, slots: U64) -> None:
     """Each number with its place as value; of equal ones the last stays."""
-    mask = _U(len(slots) - 1)
     for row in range(len(numbers)):
-        number = numbers[row]
-        at = _slot(number, secret, mask)
-        while slots[at, 1] != _0 and slots[at, 0] != number:
-            at = (at + _1) & mask
-        slots[at, 0], slots[at, 1] = number, _U(row + 1)
+        at = _find(numbers[row], secret, slots)
+        slots[at, 0], slots[at, 1] = numbers[row], _U(row + 1)
 
 
 @compiled
 def _get(numbers: U64, secret: Any, slots: U64, found: npt.NDArray[np.int64]) -> None:
     """The value of each number, -1 where it is not there."""
-    mask = _U(len(slots) - 1)
     for row in range(len(numbers)):
-        number = numbers[row]
-        at = _slot(number, secret, mask)
-        while slots[at, 1] != _0 and slots[at, 0] != number:
-            at = (at + _1) & mask
-        found[row] = np.int64(slots[at, 1]) - 1
+        found[row] = np.int64(slots[_find(numbers[row], secret, slots), 1]) - 1
 
 
 @compiled
@@ -143,30 +123,18 @@ def _slots(size: int) -> U64:
     return np.zeros((1 << max(size - 1, 1).bit_length(), 2), dtype=np.uint64)
 
 
-class Codes:
-    """Small codes of whole numbers, counted from 0 in the order in which they come first."""
-
-    def __init__(self, expected: int = 0) -> None:
-        self._slots = _slots(max(_FEWEST, 2 * expected))
-        self._count = 0
-
-    def add(self, numbers: npt.NDArray[Any]) -> tuple[U32, U32]:
-        """The code of each, and the rows where new ones come first, in the order of their codes."""
-        numbers = np.ascontiguousarray(numbers).astype(np.uint64, copy=False)
-        codes, fresh, known = np.empty(len(numbers), dtype=np.uint32), np.empty(len(numbers), dtype=np.uint32), self._count
-        row = 0
-        while True:
-            row, self._count = _code(numbers, row, _SECRET, self._slots, codes, fresh, known, self._count)
-            if row == len(numbers):
-                return codes, fresh[: self._count - known].copy()
-            # What repeats fits into a small table, which is fast; this does not.
-            before, self._slots = self._slots, _slots(2 * (self._count + len(numbers) - row))
-            _move(before, _SECRET, self._slots)
-
-
 def encoded(numbers: npt.NDArray[Any]) -> tuple[U32, U32]:
     """Small code of each whole number, and where each code comes first; codes count from 0 in that order."""
-    return Codes(len(numbers) // 64).add(numbers)
+    numbers = np.ascontiguousarray(numbers).astype(np.uint64, copy=False)
+    codes, first = np.empty(len(numbers), dtype=np.uint32), np.empty(len(numbers), dtype=np.uint32)
+    slots = _slots(max(_FEWEST, len(numbers) // 32))
+    row, count = _code(numbers, 0, _SECRET, slots, codes, first, 0)
+    if row < len(numbers):
+        # What repeats fits into a small table, which is fast; this does not.
+        slots = _slots(2 * (count + len(numbers) - row))
+        _put(numbers[first[:count]], _SECRET, slots)
+        _, count = _code(numbers, row, _SECRET, slots, codes, first, count)
+    return codes, first[:count].copy()
 
 
 def places(keys: U64, wanted: U64) -> npt.NDArray[np.int64]:

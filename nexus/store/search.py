@@ -67,12 +67,12 @@ def index_name(generation: str, language: str) -> str:
     return "embedding_hnsw_" + sha256(f"{generation}/{language}".encode()).hexdigest()[:16]
 
 
-def indexes(connection: Connection) -> set[str]:
-    """Names of the HNSW indexes that are ready."""
+def indexes(connection: Connection) -> dict[str, int]:
+    """Name -> vectors in it, about, of the HNSW indexes that are ready. They are of all tenants together."""
     rows = connection.execute(
-        "SELECT c.relname FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid WHERE starts_with(c.relname, 'embedding_hnsw_') AND i.indisvalid"
+        "SELECT c.relname, c.reltuples::bigint FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid WHERE starts_with(c.relname, 'embedding_hnsw_') AND i.indisvalid"
     )
-    return {row[0] for row in rows}
+    return dict(rows.fetchall())
 
 
 def _literals(generation: str, language: str, dimension: int) -> tuple[sql.Literal, sql.Literal, sql.SQL]:

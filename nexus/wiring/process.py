@@ -147,12 +147,12 @@ def run_serve(settings: Settings, roles: Sequence[str], on_ready: Callable[[Runt
 
 
 def _serve(settings: Settings, url: str, names: Sequence[str], on_ready: Callable[[Runtime], None], *, single_user: bool = False) -> None:
+    stop_probe = start_probe(settings.telemetry.listen)
     docs = tuple(root.resolve() for root in settings.docs.roots) if "ingest" in names else ()
     pool, read_url = open_database(settings, url), settings.database.read_url
     replica = open_database(settings, read_url.get_secret_value(), pool) if read_url is not None and "api" in names else None
     runtime = Runtime(settings, pool, single_user=single_user, rolls_up="aggregate" in names, docs=docs, replica=replica)
     stop_telemetry = start_telemetry(settings, "up" if single_user else "-".join(names))
-    stop_probe = start_probe(settings.telemetry.listen)
     builders = load_plugins("nexus.wiring.roles", "BUILD")
 
     def started() -> None:

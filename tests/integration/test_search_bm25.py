@@ -189,7 +189,7 @@ def test_an_index_finds_what_an_exact_scan_finds_also_under_a_narrow_filter(inde
     for language in languages:
         create_index(index.database.url, generation.name, language, generation.dimension)
     with index.database.connection() as connection:
-        assert {index_name(generation.name, language) for language in languages} <= indexes(connection)
+        assert {index_name(generation.name, language) for language in languages} <= indexes(connection).keys()
         before = connection.execute("SELECT current_setting('enable_seqscan')").fetchone()
         for query in ("결제 게이트웨이", "kafka timeout"):
             vector = half(index.embedder.question(query))

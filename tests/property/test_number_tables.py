@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from aggregator.extremes import KEPT, TRACE, examples
 from aggregator.packed import LINES, add_sketches, pack, unpack
 from aggregator.rollup import ROW, SAMPLE_SCHEMA
-from nexus.model.tables import Codes, Sieve, encoded, places, stable_order
+from nexus.model.tables import Sieve, encoded, places, stable_order
 
 # Few and many distinct ones, equal upper bits, the ends of the range.
 NUMBERS = st.one_of(
@@ -17,24 +17,19 @@ NUMBERS = st.one_of(
 
 
 @settings(deadline=None, max_examples=40)
-@given(parts=st.lists(NUMBERS, min_size=1, max_size=4))
-def test_codes_count_from_zero_in_the_order_of_coming(parts):
-    codes, told = Codes(), []
-    for part in parts:
-        told += [(number, int(code)) for number, code in zip(part.tolist(), codes.add(part)[0], strict=True)]
-    assert told == [(number, list(dict.fromkeys(n for n, _ in told)).index(number)) for number, _ in told]
-    whole = np.concatenate(parts)
-    code, first = encoded(whole)
-    assert whole[first][code].tolist() == whole.tolist()
-    assert first.tolist() == sorted(whole.tolist().index(number) for number in set(whole.tolist()))
+@given(numbers=NUMBERS)
+def test_codes_count_from_zero_in_the_order_of_coming(numbers):
+    codes, first = encoded(numbers)
+    distinct = list(dict.fromkeys(numbers.tolist()))
+    assert codes.tolist() == [distinct.index(number) for number in numbers.tolist()]
+    assert first.tolist() == [numbers.tolist().index(number) for number in distinct]
 
 
 def test_a_table_grows():
     numbers = np.arange(50_000, dtype=np.uint64) * np.uint64(2**40)
-    codes = Codes()
-    assert codes.add(numbers[:10])[1].tolist() == list(range(10))
-    assert np.array_equal(codes.add(numbers)[0], np.arange(50_000))
-    assert np.array_equal(encoded(numbers)[0], np.arange(50_000))
+    codes, first = encoded(np.concatenate([numbers, numbers]))
+    assert np.array_equal(codes, np.tile(np.arange(50_000), 2))
+    assert np.array_equal(first, np.arange(50_000))
 
 
 @settings(deadline=None, max_examples=40)
