@@ -30,7 +30,7 @@ def roll(connection: Connection, pending: Pending, edges: pl.DataFrame, rows: Ro
     revision = revise(pending, edges, change, now, standing)
     tenants = revision.pending.tenants
     written = revision.pending.parts.of(revision.keys)
-    observed.put_pending(connection, _keys(observed.PENDING, revision.keys, tenants, shard), _stored(observed.PENDING, codec.encode(written), tenants, shard))
+    observed.replace_rows(connection, _keys(observed.PENDING, revision.keys, tenants, shard), _stored(observed.PENDING, codec.encode(written), tenants, shard))
     if revision.at_once.gone.height:
         replace(connection, tenants, revision.at_once, standing, shard)
     return revision.pending
@@ -59,7 +59,7 @@ def replace(connection: Connection, tenants: pl.DataFrame, change: Change, stand
     keys = pl.concat([part.select(ROW) for part in (*change.came.all(), change.gone)]).unique()
     coarse = {grain: at_grain(change, size) if grain else change for grain, size in GRAINS.items()}
     touched = {grain: _keys(grain, keys.with_columns(start=pl.col("start") - pl.col("start") % size).unique(), tenants, shard) for grain, size in GRAINS.items()}
-    before = observed.existing_rows(connection, pl.concat([*touched.values(), _keys(observed.PENDING, keys, tenants, shard)]))
+    before = observed.existing_rows(connection, pl.concat(touched.values()))
     done: list[pl.DataFrame] = []
     finer, hours = no_parts(), change.came.bags.clear()
     for grain, part in coarse.items():
@@ -75,7 +75,7 @@ def replace(connection: Connection, tenants: pl.DataFrame, change: Change, stand
             revised = together([revised.beside(merged.dirty), made])
         done.append(_stored(grain, codec.encode(revised), tenants, shard))
         finer = revised
-    observed.replace_rows(connection, pl.concat(done))
+    observed.replace_rows(connection, pl.concat([*touched.values(), _keys(observed.PENDING, keys, tenants, shard)]), pl.concat(done))
 
 
 def _from_finer(

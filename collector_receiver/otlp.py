@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +15,7 @@ from collector_receiver.raw import RawSpans
 from collector_receiver.reading import column, items, key_values, resource_columns
 from collector_receiver.scan import MIN_LINK_BYTES, MIN_SPAN_BYTES, count_blocks, scan, table
 from collector_receiver.scan_layout import BLOCK as BLOCK_ROW
-from collector_receiver.scan_layout import LINK, PAD, PIECE, SPAN, Names, words
+from collector_receiver.scan_layout import LINK, PAD, PIECE, SPAN, words
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
 from nexus.errors import MalformedSpans, TooLarge
 from nexus.ports.span_log import Rejection
@@ -62,11 +61,6 @@ def decode(requests: bytes | Sequence[bytes], tenant: str | Sequence[str], allow
     return decoded.raw.frame(), list(decoded.rejections)
 
 
-@lru_cache(maxsize=16)
-def _table(names: frozenset[str]) -> Names:
-    return table(names)
-
-
 def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: frozenset[str] = frozenset()) -> Decoded:
     """Decode requests together; one that is none does not touch the others. TooLarge above `MAX_BATCH_BYTES` in all."""
     if sum(map(len, bodies)) >= MAX_BATCH_BYTES:
@@ -74,7 +68,7 @@ def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: froze
     # Bytes behind the last request, so that there is always something to look at.
     data = np.frombuffer(b"".join((*bodies, bytes(PAD))), np.uint8)
     ends = np.cumsum([0, *map(len, bodies)], dtype=np.uint64)
-    names, resource_names = _table(KEPT | allowed), _table(RESOURCE_KEPT)
+    names, resource_names = table(KEPT | allowed), table(RESOURCE_KEPT)
     spans, blocks, links = np.empty(len(data) // MIN_SPAN_BYTES + 1, SPAN), np.empty(count_blocks(data, ends), BLOCK_ROW), np.empty(len(data) // MIN_LINK_BYTES, LINK)
     kept, resource_kept = np.empty(names.most_in(len(data)), PIECE), np.empty(resource_names.most_in(len(data)), PIECE)
     accepted, counts = np.empty(len(bodies), np.int64), np.empty(3, np.int64)

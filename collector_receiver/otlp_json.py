@@ -4,7 +4,7 @@ The OTLP specification's rules for JSON: ids are hex in any case, 64-bit integer
 every level; null is absence. Beyond it, enum names are read, and texts that are no UTF-8 keep their readable part. An id that is no hex
 makes its span unusable, not its request; anything else of a wrong type is bad data, and the message names the field.
 
-This is the one place where a span is a Python object for a moment: browsers and a few agents send JSON, in small batches.
+Requests of the usual form are converted by compiled code (`scan_json.py`). The others come here, where a span is a Python object for a moment.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any, Final
 
 import orjson
 
+from collector_receiver.scan import table
+from collector_receiver.scan_json import converted
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
 from collector_receiver.values import MAX_DEPTH
 from nexus.errors import MalformedSpans
@@ -44,10 +46,23 @@ class FromJson:
 
 def to_protobuf(body: bytes, allowed: Iterable[str] = ()) -> FromJson:
     """Convert a request. MalformedSpans where it is no JSON object or a field has a wrong type."""
+    kept = KEPT | frozenset(allowed)
+    if _is_utf8(body) and (made := converted(body, table(kept), table(RESOURCE_KEPT))) is not None:
+        return FromJson(made, nothing_known=False)
     document = _parse(body)
     if not isinstance(document, dict):
         raise MalformedSpans("the body must be a JSON object")
-    return _Converter(KEPT | frozenset(allowed)).request(document)
+    return _Converter(kept).request(document)
+
+
+def _is_utf8(body: bytes) -> bool:
+    if body.isascii():
+        return True
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _parse(body: bytes) -> Any:

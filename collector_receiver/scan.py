@@ -9,7 +9,7 @@ breaks them is bad data; the others beside it are not touched. What is skipped i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -30,7 +30,8 @@ MIN_LINK_BYTES: Final = 2 + 18 + 10
 _SLOTS: Final = 1024
 
 
-def table(names: Iterable[str]) -> Names:
+@lru_cache(maxsize=16)
+def table(names: frozenset[str]) -> Names:
     """Names to look for."""
     encoded = sorted({name.encode() for name in names} - {b""})
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
@@ -49,7 +50,7 @@ def _hash(data: Bytes, start: Place, end: Place) -> Place:
 
 
 @inlined
-def _named(data: Bytes, source: Words, start: Place, end: Place, names: Names) -> bool:
+def is_named(data: Bytes, source: Words, start: Place, end: Place, names: Names) -> bool:
     """Whether `data[start:end]` is one of the names."""
     if start == end:
         return False
@@ -157,14 +158,14 @@ def _key_value(data: Bytes, source: Words, at: Place, end: Place, names: Names) 
         key = at + _2
         value = key + _U(data[at + _1])
         if value + _1 < end and data[value] == 0x12 and data[value + _1] < 128 and value + _2 + _U(data[value + _1]) == end:
-            return _value(data, value + _2, end) if _named(data, source, key, value, names) else 0
+            return _value(data, value + _2, end) if is_named(data, source, key, value, names) else 0
     named, good = False, 1
     while at < end:
         tag, content, at = _field(data, at, end)
         if at == _0:
             return -1
         if tag == _U(0x0A):
-            named = _named(data, source, content, at, names)
+            named = is_named(data, source, content, at, names)
         elif tag == _U(0x12):
             inner = _value(data, content, at)
             if inner < 0:

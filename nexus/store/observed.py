@@ -114,7 +114,7 @@ def overflow(connection: Connection) -> list[tuple[str, str, int]]:
 
 
 def existing_rows(connection: Connection, keys: pl.DataFrame) -> pl.DataFrame:
-    """Stored rows of `keys` (`KEY`, `start` in seconds), which are then on hold for `replace_rows`. Pending rows are on hold only."""
+    """Stored rows of `keys` (`KEY`, `start` in seconds), but for pending ones."""
     _stage(connection, keys)
     with connection.cursor() as cursor, cursor.copy(f"COPY ({_SQL['existing']}) TO STDOUT (FORMAT csv)") as out:
         return _frame(b"".join(bytes(part) for part in out))
@@ -135,10 +135,14 @@ def _frame(text: bytes) -> pl.DataFrame:
     return rows.with_columns(pl.col(_BYTES).str.slice(2).str.decode("hex"))
 
 
-def replace_rows(connection: Connection, rows: pl.DataFrame) -> None:
-    """Put `rows` (`ROW_SCHEMA`) in the place of those on hold."""
+def replace_rows(connection: Connection, keys: pl.DataFrame, rows: pl.DataFrame) -> None:
+    """Put `rows` (`ROW_SCHEMA`) in the place of those of `keys` (`KEY`)."""
+    # What has no row any more is found here: of staging tables the planner knows nothing, and compares each with each.
+    gone = keys.join(rows, on=KEY, how="anti")
+    _stage(connection, gone)
     _copy_revised(connection, rows)
-    connection.execute(_SQL["drop_touched"])
+    if gone.height:
+        connection.execute(_SQL["drop_touched"])
     connection.execute(_SQL["put_revised"])
 
 
@@ -153,12 +157,6 @@ def _copy_revised(connection: Connection, rows: pl.DataFrame) -> None:
     if rows.height:
         with connection.cursor() as cursor, cursor.copy(_SQL["copy_revised"]) as copy:
             copy.write(_csv(rows.select(list(ROW_SCHEMA))))
-
-
-def put_pending(connection: Connection, keys: pl.DataFrame, rows: pl.DataFrame) -> None:
-    """Put pending `rows` (`ROW_SCHEMA`) in the place of those of `keys` (`KEY`)."""
-    _stage(connection, keys)
-    replace_rows(connection, rows)
 
 
 def pending_rows(connection: Connection, shard: int) -> pl.DataFrame:

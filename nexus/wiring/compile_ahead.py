@@ -12,6 +12,7 @@ from aggregator.merge import by_minute
 from aggregator.parts import added, together
 from aggregator.steps import Rules
 from collector_receiver.otlp import decode_batch
+from collector_receiver.scan_json import compile_now
 from nexus.model.coded import no_spans
 from nexus.model.span import Kind
 from nexus.model.tables import Sieve
@@ -39,6 +40,7 @@ def main() -> int:
     """Send the request through everything that is compiled; something above zero."""
     spans = decode_batch([request()], ["default"]).raw.coded()
     keys = spans.rows["tk"].to_numpy()
+    compile_now()
     change = delta(unseen(spans, no_spans())[0], no_spans(), Rules(infrastructure=Infrastructure((), ())))
     rows = by_minute(change.rows).came
     return int(added(together([rows, rows])).totals.height) + int(Sieve(keys).may_hold(keys).sum())

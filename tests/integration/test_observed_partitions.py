@@ -120,6 +120,6 @@ def test_rewriting_a_row_stays_on_its_page(bench, clock, database):
             name: observed.ROW_SCHEMA[name] for name in observed.KEY
         })
         stored = observed.existing_rows(connection, keys)
-        observed.replace_rows(connection, stored.with_columns(pl.col("calls") + 1))
+        observed.replace_rows(connection, keys, stored.with_columns(pl.col("calls") + 1))
         moved, hot = connection.execute("SELECT sum(n_tup_upd), sum(n_tup_hot_upd) FROM pg_stat_xact_user_tables WHERE relname LIKE 'observed_row%'").fetchone()
     assert moved == hot == keys.height > 0

@@ -55,9 +55,6 @@ COPY observed_revised (
 -- name: drop_touched
 DELETE FROM observed_row r USING observed_touched t
 WHERE r.tenant = t.tenant AND r.grain = t.grain AND r.edge = t.edge AND r.start = t.start AND r.shard = t.shard
-  AND NOT EXISTS (
-      SELECT 1 FROM observed_revised v WHERE v.tenant = t.tenant AND v.grain = t.grain AND v.edge = t.edge AND v.start = t.start AND v.shard = t.shard
-  )
 
 -- name: put_revised
 INSERT INTO observed_row (
