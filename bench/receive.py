@@ -159,6 +159,42 @@ def start_worker(task: object) -> subprocess.Popen[bytes]:
     return worker
 
 
+async def answer_nothing() -> None:
+    """gRPC alone: a server on the receiver's event loop and with its arguments that reads requests and answers them."""
+    import grpc
+
+    from collector_receiver.sources.otlp_grpc import GrpcOptions, channel_arguments
+
+    async def export(requests: object, _context: object) -> bytes:
+        await anext(requests, None)
+        return b""
+
+    class Handlers(grpc.GenericRpcHandler):
+        def service(self, _details: object) -> object:
+            return grpc.stream_unary_rpc_method_handler(export)
+
+    server = grpc.aio.server(options=channel_arguments(GrpcOptions("")))
+    server.add_generic_rpc_handlers((Handlers(),))
+    print(server.add_insecure_port("127.0.0.1:0"), flush=True)
+    await server.start()
+    await server.wait_for_termination()
+
+
+def floor(options: argparse.Namespace) -> float:
+    """CPU seconds per million spans that gRPC takes by itself."""
+    server = subprocess.Popen([sys.executable, __file__, "--floor"], stdout=subprocess.PIPE)
+    assert server.stdout is not None
+    try:
+        port = int(server.stdout.readline())
+        load(port, "grpc", 1, 8, options.clients, 0)
+        before = process_cpu([server.pid])
+        sent = load(port, "grpc", options.seconds / 2, options.payloads, options.clients, 0)
+        return (process_cpu([server.pid]) - before) / sent["spans"] * 1e6
+    finally:
+        server.kill()
+        server.wait()
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -191,6 +227,9 @@ def measure(options: argparse.Namespace) -> None:
     print(f"receive, {options.transport}, {options.workers} process(es), batches of {SPANS} spans with nine attributes, generator on the same machine")
     print(f"  acknowledged durable spans/s   {full['spans_per_s']:>12,.0f}   {full['spans_per_s'] / TARGET_SPANS_PER_S:.2f} of {TARGET_SPANS_PER_S:,} (failed requests: {full['failed']})")
     print(f"  CPU s per million spans        {cpu:>12.2f}   {cpu / TARGET_CPU_S:.2f} of {TARGET_CPU_S}")
+    if options.transport == "grpc":
+        alone = floor(options)
+        print(f"    of them gRPC alone           {alone:>12.2f}   a handler that reads requests and answers nothing; the receiver takes {cpu / alone:.1f} times that")
     print(f"  acknowledgement at half load   {half['p99_ms']:>9.1f} ms   p99 (p50 {half['p50_ms']:.1f} ms) at {half['spans_per_s']:,.0f} spans/s")
     print(f"  peak memory                    {memory:>8.0f} MiB   of the receiving process(es)")
     print(f"  log                            {log_bytes / max(1, full['spans'] + half['spans']):>10.0f} B   per span (with the warm-up's)")
@@ -199,6 +238,7 @@ def measure(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--generate", help=argparse.SUPPRESS)
+    parser.add_argument("--floor", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--transport", choices=("grpc", "http"), default="grpc")
@@ -208,6 +248,11 @@ def main() -> None:
     options = parser.parse_args()
     if options.generate:
         print(json.dumps(asyncio.run(generate(*json.loads(options.generate)))))
+    elif options.floor:
+        import uvloop
+
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(answer_nothing())
     else:
         measure(options)
 
