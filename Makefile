@@ -93,11 +93,15 @@ eval-evidence: $(STAMP) ## What section fill, corrections and pairs add, and whe
 	$(BIN)/python bench/eval_evidence.py
 
 ##@ For contributors
-.PHONY: check lint types layers lock docs clean
+.PHONY: check lint format types layers lock docs clean
 check: lint types layers test ## What CI runs: style, types, layers, tests
 
 lint: $(STAMP) ## Style
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(STAMP) ## Lay out what you wrote
+	$(BIN)/ruff format .
 
 types: $(STAMP) ## Types
 	$(BIN)/mypy

@@ -40,9 +40,19 @@ def capped(stored: pl.DataFrame, change: pl.DataFrame) -> pl.DataFrame:
     fresh = change.filter(~free).join(stored, on=[*key, "item"], how="anti")
     if not fresh.height:
         return change
-    held = stored.join(fresh.select(key).unique(), on=key, how="semi").group_by(key).agg(held=pl.len(), folded=(_name() == OTHER).any())
-    ranked = fresh.join(held, on=key, how="left").with_columns(pl.col("held").fill_null(0), pl.col("folded").fill_null(value=False)).sort(*key, -pl.col("n"), "item")
-    room = pl.when(pl.col("kind") == INSTANCE).then(MAX_INSTANCE_HOURS).otherwise(MAX_ITEMS) - pl.col("held").cast(pl.Int64)
+    held = (
+        stored.join(fresh.select(key).unique(), on=key, how="semi")
+        .group_by(key)
+        .agg(held=pl.len(), folded=(_name() == OTHER).any())
+    )
+    ranked = (
+        fresh.join(held, on=key, how="left")
+        .with_columns(pl.col("held").fill_null(0), pl.col("folded").fill_null(value=False))
+        .sort(*key, -pl.col("n"), "item")
+    )
+    room = pl.when(pl.col("kind") == INSTANCE).then(MAX_INSTANCE_HOURS).otherwise(MAX_ITEMS) - pl.col("held").cast(
+        pl.Int64
+    )
     # What is taken back and not there was folded when it came.
     over = (pl.int_range(pl.len()).over(key) >= room) | (pl.col("folded") & (pl.col("n") < 0))
     spill = ranked.filter(over).select(*key, "item")
@@ -50,7 +60,12 @@ def capped(stored: pl.DataFrame, change: pl.DataFrame) -> pl.DataFrame:
         return change
     spilled = change.join(spill, on=[*key, "item"], how="semi").with_columns(item=_overflow_item())
     rest = change.join(spill, on=[*key, "item"], how="anti")
-    return pl.concat([rest, spilled.select(rest.columns)]).group_by(*key, "item").agg(pl.col("n", "m").sum()).select(change.columns)
+    return (
+        pl.concat([rest, spilled.select(rest.columns)])
+        .group_by(*key, "item")
+        .agg(pl.col("n", "m").sum())
+        .select(change.columns)
+    )
 
 
 def _name() -> pl.Expr:
@@ -59,8 +74,11 @@ def _name() -> pl.Expr:
 
 def _overflow_item() -> pl.Expr:
     return (
-        pl.when(pl.col("kind") == INSTANCE).then(pl.lit(OTHER + SEPARATOR) + pl.col("item").str.extract(r"(\d+)$", 1))
-        .when(pl.col("kind") == CAUSE).then(pl.lit(OTHER + SEPARATOR)).otherwise(pl.lit(OTHER))
+        pl.when(pl.col("kind") == INSTANCE)
+        .then(pl.lit(OTHER + SEPARATOR) + pl.col("item").str.extract(r"(\d+)$", 1))
+        .when(pl.col("kind") == CAUSE)
+        .then(pl.lit(OTHER + SEPARATOR))
+        .otherwise(pl.lit(OTHER))
     )
 
 
@@ -79,13 +97,17 @@ def folded(new: pl.DataFrame, room: dict[str, int], services: pl.DataFrame) -> p
     `services`: `tenant`, `source`, `source_env` of services that have rows. Adds `over` (bool).
     """
     limit: Any = pl.col("tenant").replace_strict(room, default=0, return_dtype=pl.Int64)
-    ranked = new.sort("tenant", pl.col("relation") != "SERVICE", "rid").with_columns(over=pl.int_range(pl.len()).over("tenant") >= limit)
+    ranked = new.sort("tenant", pl.col("relation") != "SERVICE", "rid").with_columns(
+        over=pl.int_range(pl.len()).over("tenant") >= limit
+    )
     kept = ranked.filter(~pl.col("over") & (pl.col("relation") == "SERVICE")).select("tenant", "source", "source_env")
     known = pl.concat([services, kept]).unique().with_columns(known=pl.lit(value=True))
     ranked = ranked.join(known, on=["tenant", "source", "source_env"], how="left", maintain_order="left")
     whole = pl.col("over") & (pl.col("known").is_null() | (pl.col("relation") == "SERVICE"))
     service = pl.col("relation") == "SERVICE"
     return ranked.with_columns(
-        source=pl.when(whole).then(pl.lit(OTHER)).otherwise("source"), source_env=pl.when(whole).then(pl.lit("")).otherwise("source_env"),
-        target=pl.when(pl.col("over") & ~service).then(pl.lit(OTHER)).otherwise("target"), target_env=pl.when("over").then(pl.lit("")).otherwise("target_env"),
+        source=pl.when(whole).then(pl.lit(OTHER)).otherwise("source"),
+        source_env=pl.when(whole).then(pl.lit("")).otherwise("source_env"),
+        target=pl.when(pl.col("over") & ~service).then(pl.lit(OTHER)).otherwise("target"),
+        target_env=pl.when("over").then(pl.lit("")).otherwise("target_env"),
     ).drop("known")

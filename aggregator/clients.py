@@ -22,7 +22,18 @@ from nexus.model.tables import encoded
 
 # Layers of client spans read at most; deeper ones are as good as broken instrumentation.
 MAX_LAYERS: Final = 64
-SAID: Final = ("method", "rpc_service", "http_method", "path", "host", "address", "peer", "peer_name", "db_system", "db_name")
+SAID: Final = (
+    "method",
+    "rpc_service",
+    "http_method",
+    "path",
+    "host",
+    "address",
+    "peer",
+    "peer_name",
+    "db_system",
+    "db_name",
+)
 FLAGS: Final = ("database", "infrastructure")
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 _SPECIFIC: Final = {"graphql": 0, "grpc": 1, "rpc": 2, "http": 5}
@@ -33,7 +44,11 @@ Flags = npt.NDArray[np.bool_]
 def with_rank(frame: pl.DataFrame) -> pl.DataFrame:
     """Add `rank`: how specific `family` is (0 = most): graphql, grpc, rpc, database, messaging, http, nothing (6)."""
     other = pl.when(pl.col("database")).then(3).otherwise(4)
-    rank = pl.when(pl.col("family").is_null()).then(6).otherwise(pl.col("family").replace_strict(_SPECIFIC, default=None, return_dtype=pl.Int32).fill_null(other))
+    rank = (
+        pl.when(pl.col("family").is_null())
+        .then(6)
+        .otherwise(pl.col("family").replace_strict(_SPECIFIC, default=None, return_dtype=pl.Int32).fill_null(other))
+    )
     return frame.with_columns(rank=rank.cast(pl.Int8))
 
 
@@ -72,7 +87,9 @@ def clients(spans: Steps, matched: Flags, rules: Rules) -> Clients:
         said = np.where(outer >= 0, content[outer].astype(np.int64) + 1, 0).astype(np.uint64)
         chain = mix(chain + said * _SPREAD)
     codes, first = encoded(chain)
-    table = pl.DataFrame({"row": rows, "said": codes, "tk": spans.array("tk")[rows], "matched": matched[rows], "counted": counted[rows]}).cast({"row": pl.UInt32})
+    table = pl.DataFrame(
+        {"row": rows, "said": codes, "tk": spans.array("tk")[rows], "matched": matched[rows], "counted": counted[rows]}
+    ).cast({"row": pl.UInt32})
     layers = _around(_own(spans.contents), spans.rows["content"], rows[first], up)
     return infer(Clients(table, layers), spans, rules)
 
@@ -81,11 +98,26 @@ def _own(contents: pl.DataFrame) -> pl.DataFrame:
     """What a client span of each content says by itself."""
     first_label, old_label = peer_label(pl.col("peer")), peer_label(pl.col("peer_old"))
     table = contents.select(
-        "owner", "sid", "label", "service_name", "family", *SAID[:6], pl.coalesce(first_label, old_label).alias("peer"),
-        pl.when(first_label.is_not_null()).then("peer").when(old_label.is_not_null()).then("peer_old").alias("peer_name"), "db_system", "db_name", *FLAGS,
+        "owner",
+        "sid",
+        "label",
+        "service_name",
+        "family",
+        *SAID[:6],
+        pl.coalesce(first_label, old_label).alias("peer"),
+        pl.when(first_label.is_not_null())
+        .then("peer")
+        .when(old_label.is_not_null())
+        .then("peer_old")
+        .alias("peer_name"),
+        "db_system",
+        "db_name",
+        *FLAGS,
     )
     # Never the caller itself.
-    return with_rank(table).with_columns(rpc_service=pl.when(pl.col("rpc_service").ne_missing(pl.col("service_name"))).then("rpc_service"))
+    return with_rank(table).with_columns(
+        rpc_service=pl.when(pl.col("rpc_service").ne_missing(pl.col("service_name"))).then("rpc_service")
+    )
 
 
 def _layers(rows: npt.NDArray[np.int64], up: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
@@ -98,7 +130,9 @@ def _layers(rows: npt.NDArray[np.int64], up: npt.NDArray[np.int64]) -> Iterator[
         above = np.where(above >= 0, up[above], -1)
 
 
-def _counted(rows: np.ndarray, up: np.ndarray, matched: np.ndarray, named: np.ndarray, transport: np.ndarray, call: np.ndarray) -> Flags:
+def _counted(
+    rows: np.ndarray, up: np.ndarray, matched: np.ndarray, named: np.ndarray, transport: np.ndarray, call: np.ndarray
+) -> Flags:
     matched = matched & call
     counted: Flags = matched | (call & ~transport)
     inner = rows[up[rows] >= 0]
@@ -150,34 +184,52 @@ def _reach_up(flag: Flags, up: np.ndarray) -> Flags:
     return found
 
 
-def _around(own: pl.DataFrame, content: pl.Series, rows: npt.NDArray[np.int64], up: npt.NDArray[np.int64]) -> pl.DataFrame:
+def _around(
+    own: pl.DataFrame, content: pl.Series, rows: npt.NDArray[np.int64], up: npt.NDArray[np.int64]
+) -> pl.DataFrame:
     """What the layers around a client say counts for it: by concept, innermost first. `own`: what each content says."""
     table = own.select(pl.all().gather(gathered(content, rows)))
     for above in _layers(rows, up):
-        outer = own.select(pl.col(*SAID, *FLAGS, "family", "rank").gather(gathered(content, above)).name.prefix("outer_"))
+        outer = own.select(
+            pl.col(*SAID, *FLAGS, "family", "rank").gather(gathered(content, above)).name.prefix("outer_")
+        )
         joined = pl.concat([table, outer], how="horizontal")
         better = (pl.col("outer_rank") < pl.col("rank")).fill_null(value=False)
         table = joined.with_columns(
             *[pl.coalesce(name, f"outer_{name}").alias(name) for name in SAID],
             *[(pl.col(name) | pl.col(f"outer_{name}").fill_null(value=False)).alias(name) for name in FLAGS],
-            family=pl.when(better).then("outer_family").otherwise("family"), rank=pl.when(better).then("outer_rank").otherwise("rank"),
+            family=pl.when(better).then("outer_family").otherwise("family"),
+            rank=pl.when(better).then("outer_rank").otherwise("rank"),
         ).select(table.columns)
     return table
 
 
 def infer(table: Clients, spans: Steps, rules: Rules) -> Clients:
     """Rule 9: add `inferred`, the row of the one server without a parent that a counted, unmatched client can only have called."""
-    names_request = pl.col("method").is_not_null() | (pl.col("http_method").is_not_null() & pl.col("path").is_not_null())
+    names_request = pl.col("method").is_not_null() | (
+        pl.col("http_method").is_not_null() & pl.col("path").is_not_null()
+    )
     requests = spans.contents.select(names_request).to_series().to_numpy()
-    roots = (spans.array("kind") == Kind.SERVER) & ~spans.array("has_parent") & ~spans.array("given") & requests[spans.array("content")]
+    roots = (
+        (spans.array("kind") == Kind.SERVER)
+        & ~spans.array("has_parent")
+        & ~spans.array("given")
+        & requests[spans.array("content")]
+    )
     asks = table.said.select(names_request).to_series().to_numpy()
     waits = table.rows["counted"].to_numpy() & ~table.rows["matched"].to_numpy() & asks[table.rows["said"].to_numpy()]
     sure = pl.DataFrame(schema={"row": pl.UInt32, "inferred": pl.Int64})
     if roots.any() and waits.any():
         caller = pl.coalesce(peer_label(pl.col("peer")), peer_label(pl.col("peer_old")))
-        contents = spans.contents.select("owner", "method", "path", "sid", http="http_method", caller=caller).select(pl.all().name.prefix("s_"))
+        contents = spans.contents.select("owner", "method", "path", "sid", http="http_method", caller=caller).select(
+            pl.all().name.prefix("s_")
+        )
         servers = spans.where(roots, ("row", "tk", "start_ns", "end_ns", "content")).select(
-            "tk", server="row", s_start="start_ns", s_end=pl.max_horizontal("start_ns", "end_ns"), s_content="content",
+            "tk",
+            server="row",
+            s_start="start_ns",
+            s_end=pl.max_horizontal("start_ns", "end_ns"),
+            s_content="content",
         )
         clients = table.rows.filter(pl.Series(waits)).select("row", "said", "tk").join(servers, on="tk")
         times = spans.take(clients["row"], ("start_ns", "end_ns"))
@@ -185,13 +237,25 @@ def infer(table: Clients, spans: Steps, rules: Rules) -> Clients:
             clients["s_end"] <= times.select(pl.max_horizontal("start_ns", "end_ns")).to_series() + rules.clock_skew_ns
         )
         clients = clients.filter(near)
-        pairs = pl.concat([
-            clients.select("row", "server"), table.said.select(pl.col("owner", "sid", "label", "method", "http_method", "path").gather(clients["said"])),
-            contents.select(pl.all().gather(clients["s_content"])),
-        ], how="horizontal").filter(
-            (pl.col("owner") == pl.col("s_owner")) & (pl.col("sid") != pl.col("s_sid")) & (pl.col("s_caller").is_null() | (pl.col("s_caller") == pl.col("label")))
-            & pl.when(pl.col("method").is_not_null() & pl.col("s_method").is_not_null()).then(pl.col("method") == pl.col("s_method"))
-            .otherwise((pl.col("http_method") == pl.col("s_http")) & (pl.col("path") == pl.col("s_path"))).fill_null(value=False)
+        pairs = pl.concat(
+            [
+                clients.select("row", "server"),
+                table.said.select(
+                    pl.col("owner", "sid", "label", "method", "http_method", "path").gather(clients["said"])
+                ),
+                contents.select(pl.all().gather(clients["s_content"])),
+            ],
+            how="horizontal",
+        ).filter(
+            (pl.col("owner") == pl.col("s_owner"))
+            & (pl.col("sid") != pl.col("s_sid"))
+            & (pl.col("s_caller").is_null() | (pl.col("s_caller") == pl.col("label")))
+            & pl.when(pl.col("method").is_not_null() & pl.col("s_method").is_not_null())
+            .then(pl.col("method") == pl.col("s_method"))
+            .otherwise((pl.col("http_method") == pl.col("s_http")) & (pl.col("path") == pl.col("s_path")))
+            .fill_null(value=False)
         )
-        sure = pairs.filter(pl.len().over("row") == 1, pl.len().over("server") == 1).select("row", inferred=pl.col("server").cast(pl.Int64))
+        sure = pairs.filter(pl.len().over("row") == 1, pl.len().over("server") == 1).select(
+            "row", inferred=pl.col("server").cast(pl.Int64)
+        )
     return Clients(table.rows.join(sure, on="row", how="left", maintain_order="left"), table.said)

@@ -21,9 +21,13 @@ from aggregator.rollup import BAG_SCHEMA, LATENCIES, ROW, TOTALS
 from nexus.model.keys import eight, halves
 
 STORED: Final = (*TOTALS, *BOUNDS, "bags", "sketches", "shown", "examples")
-_BAGS: Final = pl.List(pl.Struct({"k": pl.String, "i": pl.List(pl.String), "n": pl.List(pl.Int64), "m": pl.List(pl.Int64)}))
+_BAGS: Final = pl.List(
+    pl.Struct({"k": pl.String, "i": pl.List(pl.String), "n": pl.List(pl.Int64), "m": pl.List(pl.Int64)})
+)
 _EXAMPLES: Final = pl.List(pl.Struct({"o": pl.String, "t": pl.String, "s": pl.String, "d": pl.Int64}))
-_SHOWN: Final = np.dtype([("outcome", "u1"), ("trace_hi", "<u8"), ("trace_lo", "<u8"), ("span", "<u8"), ("duration_ns", "<i8")])
+_SHOWN: Final = np.dtype(
+    [("outcome", "u1"), ("trace_hi", "<u8"), ("trace_lo", "<u8"), ("span", "<u8"), ("duration_ns", "<i8")]
+)
 EXAMPLE_BYTES: Final = _SHOWN.itemsize
 
 
@@ -33,42 +37,78 @@ def encode(parts: Parts) -> pl.DataFrame:
     places = rows.select(ROW).with_row_index("place")
     examples = parts.examples.join(places, on=ROW).sort("place", "outcome", *TRACE, "span")
     shown = np.empty(examples.height, dtype=_SHOWN)
-    shown["outcome"] = examples["outcome"].replace_strict(OUTCOMES, range(len(OUTCOMES)), return_dtype=pl.UInt8).to_numpy()
+    shown["outcome"] = (
+        examples["outcome"].replace_strict(OUTCOMES, range(len(OUTCOMES)), return_dtype=pl.UInt8).to_numpy()
+    )
     shown["duration_ns"] = examples["duration_ns"].fill_null(-1).to_numpy()
     for name in (*TRACE, "span"):
         shown[name] = examples[name].to_numpy()
-    kinds = parts.bags.join(places, on=ROW).sort("place", "kind", "item").group_by("place", "kind", maintain_order=True).agg(i="item", n="n", m="m")
+    kinds = (
+        parts.bags.join(places, on=ROW)
+        .sort("place", "kind", "item")
+        .group_by("place", "kind", maintain_order=True)
+        .agg(i="item", n="n", m="m")
+    )
     packed = kinds.group_by("place", maintain_order=True).agg(b=pl.struct(k="kind", i="i", n="n", m="m"))
     texts = packed.select("place", bags=pl.struct("b").struct.json_encode().str.slice(5).str.head(-1))
     bags = places.select("place").join(texts, on="place", how="left", maintain_order="left")["bags"].fill_null("[]")
     ends = np.searchsorted(examples["place"].to_numpy(), np.arange(rows.height), side="right")
-    return rows.join(parts.sketches, on=ROW, how="left", maintain_order="left").with_columns(
-        bags, pl.col("sketches").fill_null(b""), blobs(ends, shown).alias("shown"), pl.lit("[]").alias("examples"),
-    ).select(*ROW, *STORED)
+    return (
+        rows.join(parts.sketches, on=ROW, how="left", maintain_order="left")
+        .with_columns(
+            bags,
+            pl.col("sketches").fill_null(b""),
+            blobs(ends, shown).alias("shown"),
+            pl.lit("[]").alias("examples"),
+        )
+        .select(*ROW, *STORED)
+    )
 
 
 def decode(stored: pl.DataFrame) -> Parts:
     """The parts of stored rows."""
-    bags = stored.select(*ROW, b=pl.col("bags").str.json_decode(_BAGS)).explode("b", keep_nulls=False, empty_as_null=False).unnest("b")
+    bags = (
+        stored.select(*ROW, b=pl.col("bags").str.json_decode(_BAGS))
+        .explode("b", keep_nulls=False, empty_as_null=False)
+        .unnest("b")
+    )
     bags = bags.rename({"k": "kind"}).explode("i", "n", "m").rename({"i": "item"}).select(*BAG_SCHEMA)
     old = bags.filter(pl.col("kind").is_in(LATENCIES))
     sketches = stored.select(*PACKED).filter(pl.col("sketches").bin.size() > 0)
     ends, values_ = values(stored["shown"], _SHOWN)
     place = np.repeat(np.arange(stored.height), np.diff(ends, prepend=0))
     shown = stored.select(pl.col(ROW).gather(place)).with_columns(
-        pl.Series("outcome", OUTCOMES).gather(values_["outcome"].astype(np.uint32)), *[pl.Series(name, values_[name].astype(np.uint64)) for name in (*TRACE, "span")],
+        pl.Series("outcome", OUTCOMES).gather(values_["outcome"].astype(np.uint32)),
+        *[pl.Series(name, values_[name].astype(np.uint64)) for name in (*TRACE, "span")],
         pl.Series("duration_ns", values_["duration_ns"].astype(np.int64)).replace(-1, None),
     )
     if old.height:
         bags = bags.filter(~pl.col("kind").is_in(LATENCIES))
-        number = pl.col("kind").replace_strict(LATENCIES, [n << 12 for n in range(len(LATENCIES))], return_dtype=pl.Int32)
-        sketches = add_sketches(sketches, pack(old.select(*ROW, mark=(pl.col("item").cast(pl.Int32) + 1 + number).cast(pl.UInt16), n="n")))
+        number = pl.col("kind").replace_strict(
+            LATENCIES, [n << 12 for n in range(len(LATENCIES))], return_dtype=pl.Int32
+        )
+        sketches = add_sketches(
+            sketches, pack(old.select(*ROW, mark=(pl.col("item").cast(pl.Int32) + 1 + number).cast(pl.UInt16), n="n"))
+        )
     if (stored["examples"] != "[]").any():
         shown = pl.concat([shown, _old_examples(stored)])
-    return Parts(stored.select(*ROW, *TOTALS), bags, sketches, stored.select(*ROW, *BOUNDS), shown.select(*EXAMPLE_SCHEMA))
+    return Parts(
+        stored.select(*ROW, *TOTALS), bags, sketches, stored.select(*ROW, *BOUNDS), shown.select(*EXAMPLE_SCHEMA)
+    )
 
 
 def _old_examples(stored: pl.DataFrame) -> pl.DataFrame:
-    found = stored.select(*ROW, e=pl.col("examples").str.json_decode(_EXAMPLES)).explode("e", keep_nulls=False, empty_as_null=False).unnest("e")
+    found = (
+        stored.select(*ROW, e=pl.col("examples").str.json_decode(_EXAMPLES))
+        .explode("e", keep_nulls=False, empty_as_null=False)
+        .unnest("e")
+    )
     high, low = halves(found["t"].str.decode("hex"))
-    return found.select(*ROW, outcome="o", trace_hi=pl.Series(high), trace_lo=pl.Series(low), span=eight(found["s"].str.decode("hex")), duration_ns="d").select(*EXAMPLE_SCHEMA)
+    return found.select(
+        *ROW,
+        outcome="o",
+        trace_hi=pl.Series(high),
+        trace_lo=pl.Series(low),
+        span=eight(found["s"].str.decode("hex")),
+        duration_ns="d",
+    ).select(*EXAMPLE_SCHEMA)

@@ -20,9 +20,23 @@ from nexus.model.span import Kind, Status
 
 # The database and messaging value renames of the semantic conventions' migration guides (2025).
 DB_SYSTEMS: Final = {
-    "adabas": "softwareag.adabas", "cache": "intersystems.cache", "intersystems_cache": "intersystems.cache", "cosmosdb": "azure.cosmosdb", "db2": "ibm.db2",
-    "dynamodb": "aws.dynamodb", "firebird": "firebirdsql", "h2": "h2database", "hanadb": "sap.hana", "informix": "ibm.informix", "ingres": "actian.ingres",
-    "maxdb": "sap.maxdb", "mssql": "microsoft.sql_server", "netezza": "ibm.netezza", "oracle": "oracle.db", "redshift": "aws.redshift", "spanner": "gcp.spanner",
+    "adabas": "softwareag.adabas",
+    "cache": "intersystems.cache",
+    "intersystems_cache": "intersystems.cache",
+    "cosmosdb": "azure.cosmosdb",
+    "db2": "ibm.db2",
+    "dynamodb": "aws.dynamodb",
+    "firebird": "firebirdsql",
+    "h2": "h2database",
+    "hanadb": "sap.hana",
+    "informix": "ibm.informix",
+    "ingres": "actian.ingres",
+    "maxdb": "sap.maxdb",
+    "mssql": "microsoft.sql_server",
+    "netezza": "ibm.netezza",
+    "oracle": "oracle.db",
+    "redshift": "aws.redshift",
+    "spanner": "gcp.spanner",
 }
 MESSAGING_SYSTEMS: Final = {"amazonsqs": "aws_sqs", "amazonsns": "aws.sns", "aws_sns": "aws.sns"}
 OPERATIONS: Final = {"publish": "send", "deliver": "process"}
@@ -30,14 +44,51 @@ OPERATIONS: Final = {"publish": "send", "deliver": "process"}
 MAX_BATCH: Final = 1_000_000
 # What libraries call their operations where they state no type.
 OPERATION_NAMES: Final = {
-    "send": "send", "publish": "send", "create": "create", "receive": "receive", "poll": "receive", "pull": "receive", "peek": "receive", "process": "process", "consume": "process",
-    "settle": "settle", "ack": "settle", "nack": "settle", "modack": "settle", "commit": "settle", "complete": "settle", "abandon": "settle", "defer": "settle", "dead_letter": "settle",
-    "reject": "settle", "checkpoint": "settle",
+    "send": "send",
+    "publish": "send",
+    "create": "create",
+    "receive": "receive",
+    "poll": "receive",
+    "pull": "receive",
+    "peek": "receive",
+    "process": "process",
+    "consume": "process",
+    "settle": "settle",
+    "ack": "settle",
+    "nack": "settle",
+    "modack": "settle",
+    "commit": "settle",
+    "complete": "settle",
+    "abandon": "settle",
+    "defer": "settle",
+    "dead_letter": "settle",
+    "reject": "settle",
+    "checkpoint": "settle",
 }
 # What `concepts` adds.
 CONCEPTS: Final = (
-    "family", "method", "rpc_service", "http_method", "path", "host", "address", "peer", "peer_old", "peer_space", "database", "db_system", "db_name", "msg_system", "topic",
-    "operation", "batch", "message", "retry", "cancel", "error", "infrastructure",
+    "family",
+    "method",
+    "rpc_service",
+    "http_method",
+    "path",
+    "host",
+    "address",
+    "peer",
+    "peer_old",
+    "peer_space",
+    "database",
+    "db_system",
+    "db_name",
+    "msg_system",
+    "topic",
+    "operation",
+    "batch",
+    "message",
+    "retry",
+    "cancel",
+    "error",
+    "infrastructure",
 )
 
 
@@ -47,9 +98,13 @@ def concepts(spans: pl.DataFrame, infrastructure: Infrastructure) -> pl.DataFram
     table = pl.concat([spans.select("name", "kind", "status", "status_message"), table], how="horizontal")
     # Values repeat: each group of concepts is worked out once a distinct set of values, not once a span.
     parts = [
-        by_distinct(table, ("name", *_RPC), _rpc(table)), by_distinct(table, _HTTP, _http(table)), by_distinct(table, ("status", "status_message", *_OUTCOME), _outcome(table)),
-        by_distinct(table, _DATABASE, _database(table)), by_distinct(table, _MESSAGING, _messaging(table)),
-        by_distinct(table, _PEER, _peer(table)), *(by_distinct(table, (key,), [named_host(key).alias(key)]) for key in HOSTS if key in table.columns),
+        by_distinct(table, ("name", *_RPC), _rpc(table)),
+        by_distinct(table, _HTTP, _http(table)),
+        by_distinct(table, ("status", "status_message", *_OUTCOME), _outcome(table)),
+        by_distinct(table, _DATABASE, _database(table)),
+        by_distinct(table, _MESSAGING, _messaging(table)),
+        by_distinct(table, _PEER, _peer(table)),
+        *(by_distinct(table, (key,), [named_host(key).alias(key)]) for key in HOSTS if key in table.columns),
     ]
     own = spans.select(own=pl.col("service_name").str.to_lowercase())
     said = pl.concat([table.select("name", "kind"), own, *parts], how="horizontal")
@@ -71,24 +126,60 @@ class Infrastructure:
     def flag(self) -> pl.Expr:
         """Whether the request that a span names is one of them."""
         path = pl.col("path").str.strip_chars_end("/").replace("", "/")
-        rpc = pl.any_horizontal([pl.col("method").str.starts_with(prefix).fill_null(value=False) for prefix in self._prefixes] or [pl.lit(value=False)])
+        rpc = pl.any_horizontal(
+            [pl.col("method").str.starts_with(prefix).fill_null(value=False) for prefix in self._prefixes]
+            or [pl.lit(value=False)]
+        )
         return rpc | path.is_in(self._paths).fill_null(value=False)
 
 
-_RPC: Final = ("rpc.system.name", "rpc.system", "rpc.service", "rpc.method", "graphql.operation.type", "graphql.operation.name", "graphql.document")
+_RPC: Final = (
+    "rpc.system.name",
+    "rpc.system",
+    "rpc.service",
+    "rpc.method",
+    "graphql.operation.type",
+    "graphql.operation.name",
+    "graphql.document",
+)
 _HTTP: Final = (
-    "http.request.method", "http.method", "http.response.status_code", "http.status_code", "url.full", "http.url", "http.route", "http.target", "url.path",
-    "http.request.resend_count", "http.resend_count", "http.retry_count",
+    "http.request.method",
+    "http.method",
+    "http.response.status_code",
+    "http.status_code",
+    "url.full",
+    "http.url",
+    "http.route",
+    "http.target",
+    "url.path",
+    "http.request.resend_count",
+    "http.resend_count",
+    "http.retry_count",
 )
 _PEER: Final = ("service.peer.name", "peer.service", "service.peer.namespace")
 _DATABASE: Final = ("db.system.name", "db.system", "db.namespace", "db.name", "db.redis.database_index")
 _MESSAGING: Final = (
-    "messaging.system", "messaging.destination.template", "messaging.destination.name", "messaging.destination", "messaging.rabbitmq.destination.routing_key",
-    "messaging.rabbitmq.routing_key", "messaging.destination.temporary", "messaging.temp_destination", "messaging.destination.anonymous", "messaging.operation.type",
-    "messaging.operation", "messaging.operation.name", "messaging.batch.message_count",
+    "messaging.system",
+    "messaging.destination.template",
+    "messaging.destination.name",
+    "messaging.destination",
+    "messaging.rabbitmq.destination.routing_key",
+    "messaging.rabbitmq.routing_key",
+    "messaging.destination.temporary",
+    "messaging.temp_destination",
+    "messaging.destination.anonymous",
+    "messaging.operation.type",
+    "messaging.operation",
+    "messaging.operation.name",
+    "messaging.batch.message_count",
 )
 _OUTCOME: Final = (
-    "rpc.status_code", "rpc.response.status_code", "rpc.grpc.status_code", "http.response.status_code", "http.status_code", "error.type",
+    "rpc.status_code",
+    "rpc.response.status_code",
+    "rpc.grpc.status_code",
+    "http.response.status_code",
+    "http.status_code",
+    "error.type",
 )
 
 
@@ -105,7 +196,9 @@ def by_distinct(table: pl.DataFrame, names: Sequence[str], expressions: list[pl.
     if kinds.height > table.height // 2:
         return _evaluated(table, expressions)
     distinct = _evaluated(table.select(pl.col(present).gather(kinds["at"])), expressions)
-    code = codes.join(kinds.select("mixed").with_row_index("code"), on="mixed", how="left", maintain_order="left")["code"]
+    code = codes.join(kinds.select("mixed").with_row_index("code"), on="mixed", how="left", maintain_order="left")[
+        "code"
+    ]
     return distinct.select(pl.all().gather(code))
 
 
@@ -119,14 +212,23 @@ def _rpc(table: pl.DataFrame) -> list[pl.Expr]:
     stated = first(table, "rpc.method")
     service = first(table, "rpc.service")
     # Services of gRPC itself are in packages that begin so.
-    name = pl.when(pl.col("name").str.contains(r"^grpc\.(health|reflection|channelz|lb|binarylog)\.")).then("name").otherwise(pl.col("name").str.strip_prefix("grpc."))
+    name = (
+        pl.when(pl.col("name").str.contains(r"^grpc\.(health|reflection|channelz|lb|binarylog)\."))
+        .then("name")
+        .otherwise(pl.col("name").str.strip_prefix("grpc."))
+    )
     name = name.str.strip_prefix("/")
-    looks = name.str.contains(r"^[^/\s]+/[^/\s]+$") & (system.is_not_null() | pl.col("name").str.starts_with("/") | pl.col("name").str.starts_with("grpc."))
+    looks = name.str.contains(r"^[^/\s]+/[^/\s]+$") & (
+        system.is_not_null() | pl.col("name").str.starts_with("/") | pl.col("name").str.starts_with("grpc.")
+    )
     full = stated.str.strip_prefix("/")
     method = (
-        pl.when(full.str.contains("/")).then(full)
-        .when(service.is_not_null() & stated.is_not_null()).then(service + "/" + full)
-        .when(looks.fill_null(value=False)).then(name)
+        pl.when(full.str.contains("/"))
+        .then(full)
+        .when(service.is_not_null() & stated.is_not_null())
+        .then(service + "/" + full)
+        .when(looks.fill_null(value=False))
+        .then(name)
     )
     return [
         method.alias("method"),
@@ -139,45 +241,92 @@ def _rpc(table: pl.DataFrame) -> list[pl.Expr]:
 
 def _http(table: pl.DataFrame) -> list[pl.Expr]:
     url = first(table, "url.full", "http.url")
-    target = pl.coalesce(first(table, "url.path"), first(table, "http.target"), url.str.extract(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*(/[^?#]*)", 1), url.str.extract(r"^(/[^?#]*)", 1))
+    target = pl.coalesce(
+        first(table, "url.path"),
+        first(table, "http.target"),
+        url.str.extract(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*(/[^?#]*)", 1),
+        url.str.extract(r"^(/[^?#]*)", 1),
+    )
     bare = url.str.contains(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+([?#].*)?$")
     return [
         first(table, "http.request.method", "http.method").str.to_uppercase().alias("http_method"),
         pl.when(target.is_null() & bare).then(pl.lit("/")).otherwise(target.str.extract(r"^([^?#]*)", 1)).alias("path"),
-        any_of(table, "http.request.method", "http.method", "http.response.status_code", "http.status_code", "url.full", "http.url", "http.route", "http.target").alias("is_http"),
+        any_of(
+            table,
+            "http.request.method",
+            "http.method",
+            "http.response.status_code",
+            "http.status_code",
+            "url.full",
+            "http.url",
+            "http.route",
+            "http.target",
+        ).alias("is_http"),
         _positive(first(table, "http.request.resend_count", "http.resend_count", "http.retry_count")).alias("retry"),
     ]
 
 
 def _peer(table: pl.DataFrame) -> list[pl.Expr]:
-    return [first(table, "service.peer.name").alias("peer"), first(table, "peer.service").alias("peer_old"), first(table, "service.peer.namespace").alias("peer_space")]
+    return [
+        first(table, "service.peer.name").alias("peer"),
+        first(table, "peer.service").alias("peer_old"),
+        first(table, "service.peer.namespace").alias("peer_space"),
+    ]
 
 
 def _database(table: pl.DataFrame) -> list[pl.Expr]:
     system = first(table, "db.system.name", "db.system").str.to_lowercase().replace(DB_SYSTEMS)
     name = first(table, "db.namespace", "db.name", "db.redis.database_index")
     return [
-        system.alias("db_system"), name.alias("db_name"),
+        system.alias("db_system"),
+        name.alias("db_name"),
         (system.is_not_null() | any_of(table, "db.namespace", "db.name")).alias("database"),
     ]
 
 
 def _messaging(table: pl.DataFrame) -> list[pl.Expr]:
     system = first(table, "messaging.system")
-    system = pl.coalesce(system.str.to_lowercase().replace_strict(MESSAGING_SYSTEMS, default=None, return_dtype=pl.String), system.str.to_lowercase())
-    named = first(table, "messaging.destination.name", "messaging.destination", "messaging.rabbitmq.destination.routing_key", "messaging.rabbitmq.routing_key")
-    passing = _true(first(table, "messaging.destination.temporary", "messaging.temp_destination")) | _true(first(table, "messaging.destination.anonymous"))
+    system = pl.coalesce(
+        system.str.to_lowercase().replace_strict(MESSAGING_SYSTEMS, default=None, return_dtype=pl.String),
+        system.str.to_lowercase(),
+    )
+    named = first(
+        table,
+        "messaging.destination.name",
+        "messaging.destination",
+        "messaging.rabbitmq.destination.routing_key",
+        "messaging.rabbitmq.routing_key",
+    )
+    passing = _true(first(table, "messaging.destination.temporary", "messaging.temp_destination")) | _true(
+        first(table, "messaging.destination.anonymous")
+    )
     template = first(table, "messaging.destination.template")
     operation = pl.coalesce(
         first(table, "messaging.operation.type", "messaging.operation").str.to_lowercase().replace(OPERATIONS),
-        first(table, "messaging.operation.name").str.to_lowercase().replace_strict(OPERATION_NAMES, default=None, return_dtype=pl.String),
+        first(table, "messaging.operation.name")
+        .str.to_lowercase()
+        .replace_strict(OPERATION_NAMES, default=None, return_dtype=pl.String),
     )
     count = first(table, "messaging.batch.message_count").cast(pl.Float64, strict=False)
-    message = any_of(table, "messaging.system", "messaging.destination.template", "messaging.destination.name", "messaging.destination", "messaging.operation.type", "messaging.operation")
+    message = any_of(
+        table,
+        "messaging.system",
+        "messaging.destination.template",
+        "messaging.destination.name",
+        "messaging.destination",
+        "messaging.operation.type",
+        "messaging.operation",
+    )
     return [
         system.alias("msg_system"),
-        pl.when(template.is_not_null()).then(template).when(passing).then(pl.lit(ANONYMOUS)).otherwise(named).alias("topic"),
-        operation.alias("operation"), message.alias("message"),
+        pl.when(template.is_not_null())
+        .then(template)
+        .when(passing)
+        .then(pl.lit(ANONYMOUS))
+        .otherwise(named)
+        .alias("topic"),
+        operation.alias("operation"),
+        message.alias("message"),
         pl.when(count <= MAX_BATCH).then(count).cast(pl.Int64).alias("batch"),
     ]
 
@@ -200,12 +349,25 @@ def _family() -> pl.Expr:
     grpc = pl.col("rpc_system") == "grpc"
     exits = pl.col("kind").is_in([Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER])
     return (
-        pl.when("is_graphql").then(pl.lit("graphql"))
-        .when(grpc | (pl.col("rpc_system").is_null() & pl.col("name").str.starts_with("grpc.") & pl.col("method").is_not_null())).then(pl.lit("grpc"))
-        .when(pl.col("is_rpc") | pl.col("method").is_not_null()).then(pl.lit("rpc"))
-        .when(pl.col("database") & exits).then(pl.col("db_system").fill_null("unknown").replace("other_sql", "sql"))
-        .when(pl.col("msg_system").is_not_null()).then(pl.col("msg_system"))
-        .when("is_http").then(pl.lit("http"))
+        pl.when("is_graphql")
+        .then(pl.lit("graphql"))
+        .when(
+            grpc
+            | (
+                pl.col("rpc_system").is_null()
+                & pl.col("name").str.starts_with("grpc.")
+                & pl.col("method").is_not_null()
+            )
+        )
+        .then(pl.lit("grpc"))
+        .when(pl.col("is_rpc") | pl.col("method").is_not_null())
+        .then(pl.lit("rpc"))
+        .when(pl.col("database") & exits)
+        .then(pl.col("db_system").fill_null("unknown").replace("other_sql", "sql"))
+        .when(pl.col("msg_system").is_not_null())
+        .then(pl.col("msg_system"))
+        .when("is_http")
+        .then(pl.lit("http"))
     )
 
 

@@ -9,11 +9,16 @@ from nexus.model.window import TimeRange
 INCOMPLETE = frozenset({RangeState.TRUNCATED, RangeState.FAILED, RangeState.PENDING, RangeState.PARTIAL})
 
 
-def coverage_of(ranges: list[CoverageRange], window: TimeRange, *, head_sampled: bool, sampling_known: bool) -> Coverage:
+def coverage_of(
+    ranges: list[CoverageRange], window: TimeRange, *, head_sampled: bool, sampling_known: bool
+) -> Coverage:
     """Gaps in a window. Nothing was polled (`ranges` empty): what senders pushed is all there is, and complete."""
     gaps = tuple(
-        item for item in ranges
-        if item.state in INCOMPLETE and (window.end is None or item.start < window.end) and (window.start is None or item.end > window.start)
+        item
+        for item in ranges
+        if item.state in INCOMPLETE
+        and (window.end is None or item.start < window.end)
+        and (window.start is None or item.end > window.start)
     )
     policy = "unknown"
     if sampling_known:

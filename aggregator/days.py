@@ -27,26 +27,39 @@ def number(day: date) -> int:
     return (day - _EPOCH).days
 
 
-def histories(connection: Connection, tenant: str, environment: str | None, start: date, end: date) -> dict[str, EdgeHistory]:
+def histories(
+    connection: Connection, tenant: str, environment: str | None, start: date, end: date
+) -> dict[str, EdgeHistory]:
     """See `ObservedHistory.histories`. Numbers are of whole days, those that are not folded yet included."""
     names = observed_day.edge_names(connection, tenant, environment)
     found: dict[int, tuple[int, int, int, int, int]] = {}
-    for edge, word, mask, calls, messages, traces, first in observed_day.histories(connection, tenant, number(start), number(end)):
+    for edge, word, mask, calls, messages, traces, first in observed_day.histories(
+        connection, tenant, number(start), number(end)
+    ):
         bits = mask << (word * observed_day.WORD)
         known = found.get(edge)
-        found[edge] = (bits, calls, messages, traces, first) if known is None else (
-            known[0] | bits, known[1] + calls, known[2] + messages, known[3] + traces, min(known[4], first))
+        found[edge] = (
+            (bits, calls, messages, traces, first)
+            if known is None
+            else (known[0] | bits, known[1] + calls, known[2] + messages, known[3] + traces, min(known[4], first))
+        )
     return {
-        names[edge]: EdgeHistory(mask, calls, messages, traces, datetime.fromtimestamp(first, UTC)) for edge, (mask, calls, messages, traces, first) in found.items() if edge in names
+        names[edge]: EdgeHistory(mask, calls, messages, traces, datetime.fromtimestamp(first, UTC))
+        for edge, (mask, calls, messages, traces, first) in found.items()
+        if edge in names
     }
 
 
-def counts_by_day(connection: Connection, tenant: str, rids: Collection[str], start: date, end: date) -> dict[str, tuple[tuple[int, int], ...]]:
+def counts_by_day(
+    connection: Connection, tenant: str, rids: Collection[str], start: date, end: date
+) -> dict[str, tuple[tuple[int, int], ...]]:
     """See `ObservedHistory.counts_by_day`."""
     wanted = set(rids)
     names = {edge: rid for edge, rid in observed_day.edge_names(connection, tenant, None).items() if rid in wanted}
     found: dict[str, list[tuple[int, int]]] = {}
-    for edge, offset, count in observed_day.counts_by_day(connection, tenant, sorted(names), number(start), number(end)):
+    for edge, offset, count in observed_day.counts_by_day(
+        connection, tenant, sorted(names), number(start), number(end)
+    ):
         found.setdefault(names[edge], []).append((offset, count))
     return {rid: tuple(counts) for rid, counts in found.items()}
 
@@ -56,12 +69,17 @@ def service_days(known: list[EdgeRow], parts: Parts) -> list[ServiceDay]:
     kind, item = pl.col("kind"), pl.col("item")
     bags = parts.bags.filter(kind.is_in(_KINDS) & ((kind != "counter") | item.is_in(_COUNTERS)))
     # An instance stands in every hour of its own.
-    bags = bags.with_columns(item=pl.when(kind == "instance").then(item.str.replace(r"\x1f\d+$", "")).otherwise(item)).unique(["edge", "start", "kind", "item"], keep="any")
+    bags = bags.with_columns(
+        item=pl.when(kind == "instance").then(item.str.replace(r"\x1f\d+$", "")).otherwise(item)
+    ).unique(["edge", "start", "kind", "item"], keep="any")
     found: dict[tuple[int, int], dict[str, dict[str, tuple[int, int]]]] = {}
     for edge, at, kind_, item_, n, m in bags.sort("edge", "start", "kind", "item").iter_rows():
         found.setdefault((edge, at), {}).setdefault(kind_, {})[item_] = (n, m)
     by_id = {edge.id: edge for edge in known}
-    return [_service_day(by_id[edge], _EPOCH + timedelta(seconds=at // _SECOND_NS), bag) for (edge, at), bag in sorted(found.items())]
+    return [
+        _service_day(by_id[edge], _EPOCH + timedelta(seconds=at // _SECOND_NS), bag)
+        for (edge, at), bag in sorted(found.items())
+    ]
 
 
 def _service_day(edge: EdgeRow, day: date, found: dict[str, dict[str, tuple[int, int]]]) -> ServiceDay:
@@ -69,7 +87,14 @@ def _service_day(edge: EdgeRow, day: date, found: dict[str, dict[str, tuple[int,
     spans = counters.get("spans", 0)
     exits = found.get("exit", {})
     return ServiceDay(
-        Node(edge.source, environment=edge.source_env), day, spans, counters.get("entry_spans", 0), {name: n for name, (n, _) in exits.items()},
-        {name: m for name, (_, m) in exits.items()}, counters.get("spans_sampling_known", 0) / spans if spans else 0.0,
-        min((float(p) for p in found.get("p", {})), default=None), tuple(sorted(found.get("version", {}))), len(found.get("instance", {})),
+        Node(edge.source, environment=edge.source_env),
+        day,
+        spans,
+        counters.get("entry_spans", 0),
+        {name: n for name, (n, _) in exits.items()},
+        {name: m for name, (_, m) in exits.items()},
+        counters.get("spans_sampling_known", 0) / spans if spans else 0.0,
+        min((float(p) for p in found.get("p", {})), default=None),
+        tuple(sorted(found.get("version", {}))),
+        len(found.get("instance", {})),
     )

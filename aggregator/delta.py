@@ -20,7 +20,18 @@ from aggregator.facts import Facts
 from aggregator.observe import Observed, observe
 from aggregator.packed import PACKED
 from aggregator.prepare import counted_services
-from aggregator.rollup import BAG_SCHEMA, EDGE, SAMPLE_SCHEMA, SEPARATOR, TOTALS, Rows, add_bags, add_totals, cells_of, rollup
+from aggregator.rollup import (
+    BAG_SCHEMA,
+    EDGE,
+    SAMPLE_SCHEMA,
+    SEPARATOR,
+    TOTALS,
+    Rows,
+    add_bags,
+    add_totals,
+    cells_of,
+    rollup,
+)
 from aggregator.service_facts import COUNTERS, EXITS
 from aggregator.steps import Rules
 from nexus.model.coded import Spans, canonical, tenant_keys, together
@@ -29,7 +40,13 @@ from nexus.model.tables import encoded
 from nexus.model.window import HOUR_NS
 
 SERVICE: Final = "SERVICE"
-RELATIONS: Final = {0: "CALLS_OBSERVED", 1: "PUBLISHES_OBSERVED", 2: "SUBSCRIBES_OBSERVED", 3: "DELIVERS_OBSERVED", 9: SERVICE}
+RELATIONS: Final = {
+    0: "CALLS_OBSERVED",
+    1: "PUBLISHES_OBSERVED",
+    2: "SUBSCRIBES_OBSERVED",
+    3: "DELIVERS_OBSERVED",
+    9: SERVICE,
+}
 _SERVICE_CODE: Final = 9
 EDGE_COLUMNS: Final = ("tenant", "rid", "relation", *EDGE[2:])
 
@@ -49,16 +66,34 @@ def delta(new: Spans, related: Spans, rules: Rules, foreign: pl.Series | None = 
 
 def difference(observed: Observed) -> Delta:
     """Facts less those of traces marked with `BEFORE`, rolled up by minute."""
-    facts = _signed(Facts(observed.facts.classes, pl.concat([observed.facts.single, observed.examples()], how="horizontal")))
+    facts = _signed(
+        Facts(observed.facts.classes, pl.concat([observed.facts.single, observed.examples()], how="horizontal"))
+    )
     services = _signed(observed.services)
-    owners = services.classes.select("tenant", source="label", source_env="env").with_columns(
-        relation=pl.lit(_SERVICE_CODE, pl.UInt8), target=pl.lit(""), target_kind=pl.lit("service"), target_env=pl.lit(""), infrastructure=pl.lit(value=False),
-    ).select(EDGE)
-    edges = pl.concat([facts.classes.select(EDGE), owners]).unique().sort(EDGE).with_row_index("edge").with_columns(pl.col("edge").cast(pl.Int64))
+    owners = (
+        services.classes.select("tenant", source="label", source_env="env")
+        .with_columns(
+            relation=pl.lit(_SERVICE_CODE, pl.UInt8),
+            target=pl.lit(""),
+            target_kind=pl.lit("service"),
+            target_env=pl.lit(""),
+            infrastructure=pl.lit(value=False),
+        )
+        .select(EDGE)
+    )
+    edges = (
+        pl.concat([facts.classes.select(EDGE), owners])
+        .unique()
+        .sort(EDGE)
+        .with_row_index("edge")
+        .with_columns(pl.col("edge").cast(pl.Int64))
+    )
     rows = rollup(_on(facts, edges, facts.classes.select(EDGE)))
     own = _service_rows(_on(services, edges, owners))
     named = edges.with_columns(relation=pl.col("relation").replace_strict(RELATIONS, return_dtype=pl.String))
-    named = named.with_columns(rid=pl.Series([edge_rid(key) for key in named.select("relation", *EDGE[2:]).iter_rows()], dtype=pl.String))
+    named = named.with_columns(
+        rid=pl.Series([edge_rid(key) for key in named.select("relation", *EDGE[2:]).iter_rows()], dtype=pl.String)
+    )
     samples = rows.samples.drop("tk")
     earlier = rows.samples.filter(pl.col("sign") < 0)["tk"].unique()
     if len(earlier):
@@ -67,7 +102,10 @@ def difference(observed: Observed) -> Delta:
         changed = samples.filter(again).group_by(*SAMPLE_SCHEMA).agg(pl.col("sign").sum()).filter(pl.col("sign") != 0)
         samples = pl.concat([samples.filter(~again).select(changed.columns), changed])
     totals = add_totals(rows.totals, own.totals).filter(pl.any_horizontal(pl.exclude("edge", "start") != 0))
-    return Delta(named.select("edge", *EDGE_COLUMNS), Rows(totals, add_bags(rows.bags, own.bags), rows.sketches, samples.select(*SAMPLE_SCHEMA, "sign")))
+    return Delta(
+        named.select("edge", *EDGE_COLUMNS),
+        Rows(totals, add_bags(rows.bags, own.bags), rows.sketches, samples.select(*SAMPLE_SCHEMA, "sign")),
+    )
 
 
 def _signed(facts: Facts) -> Facts:
@@ -79,7 +117,9 @@ def _signed(facts: Facts) -> Facts:
 
 def _on(facts: Facts, edges: pl.DataFrame, keys: pl.DataFrame) -> Facts:
     """Facts whose classes have the number of their edge (`keys`, one a class)."""
-    return Facts(facts.classes.with_columns(keys.join(edges, on=EDGE, how="left", maintain_order="left")["edge"]), facts.single)
+    return Facts(
+        facts.classes.with_columns(keys.join(edges, on=EDGE, how="left", maintain_order="left")["edge"]), facts.single
+    )
 
 
 @lru_cache(maxsize=200_000)
@@ -93,25 +133,36 @@ def _service_rows(services: Facts) -> Rows:
     cells = pl.concat([cells, services.classes.select(pl.all().gather(cells["fact"]))], how="horizontal")
     row, times = ["edge", "start"], pl.col("times")
     summed = cells.group_by(row).agg(*[(pl.col(name) * times).sum() for name in COUNTERS])
-    counters = summed.unpivot(on=list(COUNTERS), index=row, variable_name="item", value_name="n").with_columns(kind=pl.lit("counter"), m=pl.lit(0, pl.Int64))
+    counters = summed.unpivot(on=list(COUNTERS), index=row, variable_name="item", value_name="n").with_columns(
+        kind=pl.lit("counter"), m=pl.lit(0, pl.Int64)
+    )
     reached = sum((pl.col(name) for name in EXITS[:2]), pl.lit(0, pl.Int64))
     hour = pl.lit(SEPARATOR) + (pl.col("start") // HOUR_NS).cast(pl.String)
     parts = [counters]
     # Exits to infrastructure, by what became of them: shares leave them out.
     became = pl.coalesce(pl.when(pl.col(name) > 0).then(pl.lit(name)) for name in EXITS)
     for kind, item, m in (
-        ("exit", pl.col("protocol"), reached * times), ("infrastructure", pl.when("infrastructure").then(became), None), ("version", pl.col("version"), None),
-        ("instance", pl.col("instance") + hour, None), ("p", pl.col("p").cast(pl.String), None),
+        ("exit", pl.col("protocol"), reached * times),
+        ("infrastructure", pl.when("infrastructure").then(became), None),
+        ("version", pl.col("version"), None),
+        ("instance", pl.col("instance") + hour, None),
+        ("p", pl.col("p").cast(pl.String), None),
     ):
-        lines = cells.select(*row, item=item, n=times, m=m if m is not None else pl.lit(0, pl.Int64)).filter(pl.col("item").is_not_null())
+        lines = cells.select(*row, item=item, n=times, m=m if m is not None else pl.lit(0, pl.Int64)).filter(
+            pl.col("item").is_not_null()
+        )
         parts.append(lines.group_by(*row, "item").agg(pl.col("n", "m").sum()).with_columns(kind=pl.lit(kind)))
-    bags = pl.concat([part.select(list(BAG_SCHEMA)).cast(pl.Schema(BAG_SCHEMA)) for part in parts]).filter((pl.col("n") != 0) | (pl.col("m") != 0))
+    bags = pl.concat([part.select(list(BAG_SCHEMA)).cast(pl.Schema(BAG_SCHEMA)) for part in parts]).filter(
+        (pl.col("n") != 0) | (pl.col("m") != 0)
+    )
     totals = summed.select(*row, facts="spans")
     return Rows(_only_facts(totals), bags, pl.DataFrame(schema=PACKED), pl.DataFrame(schema=SAMPLE_SCHEMA))
 
 
 def _only_facts(facts: pl.DataFrame) -> pl.DataFrame:
-    return facts.with_columns(pl.lit(0, pl.Int64).alias(name) for name in TOTALS if name != "facts").select("edge", "start", *TOTALS)
+    return facts.with_columns(pl.lit(0, pl.Int64).alias(name) for name in TOTALS if name != "facts").select(
+        "edge", "start", *TOTALS
+    )
 
 
 def unseen(new: Spans, related: Spans) -> tuple[Spans, pl.DataFrame]:
@@ -128,19 +179,25 @@ def unseen(new: Spans, related: Spans) -> tuple[Spans, pl.DataFrame]:
         if differ.any():
             every = together([related, new])
             some = canonical(every, np.flatnonzero(differ[codes]).astype(np.uint32))
-            some = some.with_columns(key=pl.Series(codes).gather(some["at"]), tenant=every.said("tenant").gather(some["at"]))
+            some = some.with_columns(
+                key=pl.Series(codes).gather(some["at"]), tenant=every.said("tenant").gather(some["at"])
+            )
             repeated[some.filter(~pl.struct("tenant", "key", "canonical").is_first_distinct())["at"].to_numpy()] = True
     repeated = repeated[related.height :]
     return new.where(~repeated), counted_services(new, np.flatnonzero(repeated), "duplicates")
 
 
-def _alike(parts: tuple[Spans, Spans], rows: npt.NDArray[np.int64], others: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+def _alike(
+    parts: tuple[Spans, Spans], rows: npt.NDArray[np.int64], others: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.bool_]:
     """Whether each of `rows` (of both parts, one after the other) says the same as the one of `others`, as far as numbers tell: spans with links may."""
     same = np.ones(len(rows), dtype=bool)
     for column in zip(*(_told(part) for part in parts), strict=True):
         values = np.concatenate(column)
         same &= values[rows] == values[others]
-    linking = np.concatenate([parts[0].links["at"].to_numpy(), parts[1].links["at"].to_numpy() + np.uint32(parts[0].height)])
+    linking = np.concatenate(
+        [parts[0].links["at"].to_numpy(), parts[1].links["at"].to_numpy() + np.uint32(parts[0].height)]
+    )
     return same & ~np.isin(rows, linking) & ~np.isin(others, linking)
 
 
@@ -148,7 +205,10 @@ def _told(spans: Spans) -> list[npt.NDArray[Any]]:
     """What tells copies of a span from others with its key: number and tenant of its content, times, parent."""
     content, owner = spans.rows["content"].to_numpy(), tenant_keys(spans.contents["tenant"])
     return [
-        spans.contents["hash"].to_numpy()[content], owner[content], spans.rows["start_ns"].to_numpy(), spans.rows["end_ns"].to_numpy(),
+        spans.contents["hash"].to_numpy()[content],
+        owner[content],
+        spans.rows["start_ns"].to_numpy(),
+        spans.rows["end_ns"].to_numpy(),
         spans.rows["parent"].fill_null(0).to_numpy(),
     ]
 

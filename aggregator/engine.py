@@ -57,8 +57,16 @@ class Engine:
     """Owns the working spans of one shard. Calls are serialised; blocking."""
 
     def __init__(
-        self, reader: SpanLogReader, database: Database, working: WorkingSpans, rules: Rules, clock: Clock, retention: Retention | None = None,
-        max_edges: int = 100_000, shard: Shard | None = None, holder: str = "",
+        self,
+        reader: SpanLogReader,
+        database: Database,
+        working: WorkingSpans,
+        rules: Rules,
+        clock: Clock,
+        retention: Retention | None = None,
+        max_edges: int = 100_000,
+        shard: Shard | None = None,
+        holder: str = "",
     ) -> None:
         self._reader, self._database, self._working, self._rules, self._clock = reader, database, working, rules, clock
         self._retention = retention or Retention(link_horizon=timedelta(microseconds=rules.link_horizon_ns / 1000))
@@ -84,7 +92,12 @@ class Engine:
                     letters = self._exchange.waiting(connection)
                 if after == self._position and not letters:
                     return Batch()
-                done = self._apply(self._seq + 1, self._exchange.sort(spans, letters), after, self._reader.rejected(self._position, after))
+                done = self._apply(
+                    self._seq + 1,
+                    self._exchange.sort(spans, letters),
+                    after,
+                    self._reader.rejected(self._position, after),
+                )
                 if done is not None:
                     self._seq, self._position = self._seq + 1, after
                     # The working spans are durable: the log may let go.
@@ -118,7 +131,9 @@ class Engine:
                     # Files went: a number of its own tells other processes.
                     self._seq += 1
                     self._let_go_at = now
-                    observed.move_position(connection, dataclasses.replace(stored, seq=self._seq, holder=self._holder), now, self.shard)
+                    observed.move_position(
+                        connection, dataclasses.replace(stored, seq=self._seq, holder=self._holder), now, self.shard
+                    )
                 self._mark(connection, stored.position, now)
             keep_up(self._database, self._retention, now)
             if count:
@@ -138,7 +153,9 @@ class Engine:
             return
         self._marked_at = now
         needed = observed_window.needed_since(connection, now - self._retention.settle - self._retention.link_horizon)
-        observed.set_marks(connection, self.shard, marked(observed.marks(connection, self.shard), needed, now, position))
+        observed.set_marks(
+            connection, self.shard, marked(observed.marks(connection, self.shard), needed, now, position)
+        )
 
     def fold(self, *, everything: bool = False) -> int:
         """Make coarse rows of the windows that have come to rest, from time to time; or of everything, now. How many windows."""
@@ -162,7 +179,9 @@ class Engine:
                 return 0
             pending = fold(connection, self._pending, due, lambda dirty: self._working.samples(dirty, []), self.shard)
             # Other processes must not go on from what they remember.
-            observed.move_position(connection, dataclasses.replace(stored, seq=seq + 1, holder=self._holder), now, self.shard)
+            observed.move_position(
+                connection, dataclasses.replace(stored, seq=seq + 1, holder=self._holder), now, self.shard
+            )
         self._seq, self._pending = seq + 1, pending
         return len(due)
 
@@ -229,19 +248,31 @@ class Engine:
             overflow = observed.overflow(connection)
         parts, size = self._working.size()
         return {
-            "position": self.position(), "lag_bytes": self.behind(), "edges": edges, "services": services,
-            "late_spans": late, "duplicates": duplicates, "rejected": rejected, "open_windows": open_windows, "settled_windows": settled,
-            "working_parts": parts, "working_bytes": size,
+            "position": self.position(),
+            "lag_bytes": self.behind(),
+            "edges": edges,
+            "services": services,
+            "late_spans": late,
+            "duplicates": duplicates,
+            "rejected": rejected,
+            "open_windows": open_windows,
+            "settled_windows": settled,
+            "working_parts": parts,
+            "working_bytes": size,
             "overflow": [
                 {
-                    "tenant": tenant, "folded": count, "offender": offender,
+                    "tenant": tenant,
+                    "folded": count,
+                    "offender": offender,
                     "finding": f"{count} edges and services beyond the limit of {self._max_edges} were folded, counted with each batch; most come from `{offender}`",
                 }
                 for tenant, offender, count in overflow
             ],
         }
 
-    def _apply(self, seq: int, mail: Mail, after: dict[str, int], rejections: Sequence[LoggedRejection]) -> Batch | None:
+    def _apply(
+        self, seq: int, mail: Mail, after: dict[str, int], rejections: Sequence[LoggedRejection]
+    ) -> Batch | None:
         now = self._clock.now()
         arrived = max(mail.own.height, 1)
         with self._database.connection() as connection:
@@ -262,7 +293,15 @@ class Engine:
                     samples = _samples(rows, edges)
                 part = self._working.add(seq, new, samples)
                 if change is not None:
-                    pending = roll(connection, pending, edges, rows, lambda dirty: self._working.samples(dirty, [samples]), self.shard, now)
+                    pending = roll(
+                        connection,
+                        pending,
+                        edges,
+                        rows,
+                        lambda dirty: self._working.samples(dirty, [samples]),
+                        self.shard,
+                        now,
+                    )
                     touched = windows_of(row_keys(rows).join(edges, on="edge"))
                     windows = touched.height
                     observed.touch_windows(connection, touched, now)
@@ -270,7 +309,12 @@ class Engine:
                 counted = delivery_counts(late, repeated, rejections, now)
                 if counted.height:
                     observed.count_deliveries(connection, of_services(connection, counted, self._strangers))
-                observed.move_position(connection, dataclasses.replace(stored, position=after, seq=seq, holder=self._holder), now, self.shard)
+                observed.move_position(
+                    connection,
+                    dataclasses.replace(stored, position=after, seq=seq, holder=self._holder),
+                    now,
+                    self.shard,
+                )
         except BaseException:
             self._seq = None
             raise

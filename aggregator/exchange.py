@@ -49,7 +49,10 @@ class Exchange:
         own, astray = self.shard.split(logged)
         found = [self.shard.split(coded(letter.spans)) for letter in letters]
         return Mail(
-            together([own, *(mine for mine, _ in found)]), together([theirs for _, theirs in found]), self.shard.addressed(astray.frame()), [letter.id for letter in letters],
+            together([own, *(mine for mine, _ in found)]),
+            together([theirs for _, theirs in found]),
+            self.shard.addressed(astray.frame()),
+            [letter.id for letter in letters],
         )
 
     def foreign(self, *spans: Spans) -> pl.Series | None:

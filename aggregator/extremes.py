@@ -23,7 +23,13 @@ OUTCOMES: Final = ("error", "slowest", "ordinary")
 BOUNDS: Final = ("first_ns", "last_ns", *(f"{name}_{side}" for name in LATENCIES for side in ("min", "max")))
 TRACE: Final = ("trace_hi", "trace_lo")
 EXAMPLE_SCHEMA: Final = {
-    "edge": pl.Int64, "start": pl.Int64, "outcome": pl.String, "trace_hi": pl.UInt64, "trace_lo": pl.UInt64, "span": pl.UInt64, "duration_ns": pl.Int64,
+    "edge": pl.Int64,
+    "start": pl.Int64,
+    "outcome": pl.String,
+    "trace_hi": pl.UInt64,
+    "trace_lo": pl.UInt64,
+    "span": pl.UInt64,
+    "duration_ns": pl.Int64,
 }
 
 
@@ -35,9 +41,16 @@ def bounds(samples: pl.DataFrame) -> pl.DataFrame:
     for name in LATENCIES:
         sides += [pl.col(f"{name}_ns").min().alias(f"{name}_min"), pl.col(f"{name}_ns").max().alias(f"{name}_max")]
     codes, first = places(samples)
-    found = samples.select("at_ns", *[f"{name}_ns" for name in LATENCIES], place=pl.Series(codes)).group_by("place").agg(
-        pl.col("at_ns").min().alias("first_ns"), pl.col("at_ns").max().alias("last_ns"), *sides,
-    ).sort("place")
+    found = (
+        samples.select("at_ns", *[f"{name}_ns" for name in LATENCIES], place=pl.Series(codes))
+        .group_by("place")
+        .agg(
+            pl.col("at_ns").min().alias("first_ns"),
+            pl.col("at_ns").max().alias("last_ns"),
+            *sides,
+        )
+        .sort("place")
+    )
     return pl.concat([samples[first].select(ROW), found.select(BOUNDS)], how="horizontal")
 
 
@@ -74,7 +87,9 @@ def _slowest(seen: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([found.filter(~pl.col("place").is_in(few)), timed.filter(pl.col("place").is_in(few))])
 
 
-def _candidates(seen: pl.DataFrame, wanted: npt.NDArray[np.bool_], rank: npt.NDArray[np.uint64], kept: int) -> pl.DataFrame:
+def _candidates(
+    seen: pl.DataFrame, wanted: npt.NDArray[np.bool_], rank: npt.NDArray[np.uint64], kept: int
+) -> pl.DataFrame:
     """Of each place the wanted rows with one of the `kept` smallest ranks: few, and no fewer than what `merge_examples` keeps of them. Ties are all kept."""
     place = seen["place"].to_numpy()
     smallest = np.full((int(place.max(initial=0)) + 1, kept), _LAST)
@@ -102,17 +117,27 @@ def _smallest(place: Any, wanted: Any, rank: Any, smallest: Any) -> None:
 
 def merge_examples(parts: pl.DataFrame) -> pl.DataFrame:
     """Sample traces of rows from those of their parts."""
-    slowest = parts.filter(pl.col("outcome") == "slowest").sort(*ROW, "duration_ns", *TRACE, "span", descending=[False, False, True, False, False, False])
+    slowest = parts.filter(pl.col("outcome") == "slowest").sort(
+        *ROW, "duration_ns", *TRACE, "span", descending=[False, False, True, False, False, False]
+    )
     slowest = slowest.unique([*ROW, *TRACE], keep="first", maintain_order=True)
-    others = parts.filter(pl.col("outcome") != "slowest").sort(*ROW, "outcome", *TRACE, "span").unique([*ROW, "outcome", *TRACE], keep="first", maintain_order=True)
+    others = (
+        parts.filter(pl.col("outcome") != "slowest")
+        .sort(*ROW, "outcome", *TRACE, "span")
+        .unique([*ROW, "outcome", *TRACE], keep="first", maintain_order=True)
+    )
     rank = pl.int_range(pl.len())
-    kept = others.filter(rank.over(*ROW, "outcome") < pl.when(pl.col("outcome") == "ordinary").then(ORDINARY_KEPT).otherwise(KEPT))
+    kept = others.filter(
+        rank.over(*ROW, "outcome") < pl.when(pl.col("outcome") == "ordinary").then(ORDINARY_KEPT).otherwise(KEPT)
+    )
     return pl.concat([slowest.filter(rank.over(*ROW) < KEPT), kept]).select(*EXAMPLE_SCHEMA)
 
 
 def shown(kept: pl.DataFrame) -> pl.DataFrame:
     """What readers get: at most three an outcome; ordinary ones are neither failed nor among the slowest."""
     special = kept.filter(pl.col("outcome") != "ordinary").select(*ROW, *TRACE).unique()
-    ordinary = kept.filter(pl.col("outcome") == "ordinary").join(special, on=[*ROW, *TRACE], how="anti").sort(*ROW, *TRACE)
+    ordinary = (
+        kept.filter(pl.col("outcome") == "ordinary").join(special, on=[*ROW, *TRACE], how="anti").sort(*ROW, *TRACE)
+    )
     ordinary = ordinary.filter(pl.int_range(pl.len()).over(*ROW) < KEPT)
     return pl.concat([kept.filter(pl.col("outcome") != "ordinary"), ordinary])

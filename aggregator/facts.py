@@ -30,25 +30,68 @@ class Relation(IntEnum):
 
 
 COUNTS: Final = (
-    "calls", "handled", "messages", "retries", "client_errors", "server_errors", "errors", "cancelled", "observed", "clock_suspect", "queue_unmeasured",
+    "calls",
+    "handled",
+    "messages",
+    "retries",
+    "client_errors",
+    "server_errors",
+    "errors",
+    "cancelled",
+    "observed",
+    "clock_suspect",
+    "queue_unmeasured",
 )
 # Text columns that are counted, with the column that says how often.
 BAGS: Final = {
-    "basis": "n_basis", "protocol": "n_protocol", "via": "n_via", "source_version": "n_one", "target_version": "n_one", "alias": "n_one",
-    "address": "n_one", "reached": "n_one", "instance": "n_instance",
+    "basis": "n_basis",
+    "protocol": "n_protocol",
+    "via": "n_via",
+    "source_version": "n_one",
+    "target_version": "n_one",
+    "alias": "n_one",
+    "address": "n_one",
+    "reached": "n_one",
+    "instance": "n_instance",
 }
 CLASS: Final[dict[str, tuple[Any, Any]]] = {
-    "tenant": (pl.String, ""), "relation": (pl.UInt8, 0), "source": (pl.String, ""), "source_env": (pl.String, ""), "target": (pl.String, ""), "target_kind": (pl.String, "service"),
-    "target_env": (pl.String, ""), "infrastructure": (pl.Boolean, False),
+    "tenant": (pl.String, ""),
+    "relation": (pl.UInt8, 0),
+    "source": (pl.String, ""),
+    "source_env": (pl.String, ""),
+    "target": (pl.String, ""),
+    "target_kind": (pl.String, "service"),
+    "target_env": (pl.String, ""),
+    "infrastructure": (pl.Boolean, False),
     **dict.fromkeys(COUNTS, (pl.Int32, 0)),
-    "basis": (pl.String, None), "n_basis": (pl.Int32, 0), "protocol": (pl.String, None), "n_protocol": (pl.Int32, 0),
-    "via": (pl.String, None), "n_via": (pl.Int32, 0), "source_version": (pl.String, None), "target_version": (pl.String, None),
-    "alias": (pl.String, None), "address": (pl.String, None), "reached": (pl.String, None), "instance": (pl.String, None), "n_instance": (pl.Int32, 1), "n_one": (pl.Int32, 1),
-    "p": (pl.Float64, None), "n_failed": (pl.Int32, 0), "caller_op": (pl.String, None), "callee_op": (pl.String, None), "n_cause": (pl.Int32, 0),
+    "basis": (pl.String, None),
+    "n_basis": (pl.Int32, 0),
+    "protocol": (pl.String, None),
+    "n_protocol": (pl.Int32, 0),
+    "via": (pl.String, None),
+    "n_via": (pl.Int32, 0),
+    "source_version": (pl.String, None),
+    "target_version": (pl.String, None),
+    "alias": (pl.String, None),
+    "address": (pl.String, None),
+    "reached": (pl.String, None),
+    "instance": (pl.String, None),
+    "n_instance": (pl.Int32, 1),
+    "n_one": (pl.Int32, 1),
+    "p": (pl.Float64, None),
+    "n_failed": (pl.Int32, 0),
+    "caller_op": (pl.String, None),
+    "callee_op": (pl.String, None),
+    "n_cause": (pl.Int32, 0),
     "failed": (pl.Boolean, False),
 }
 SINGLE: Final[dict[str, tuple[Any, Any]]] = {
-    "tk": (pl.UInt64, 0), "at_ns": (pl.Int64, 0), "client_ns": (pl.Int64, None), "server_ns": (pl.Int64, None), "queue_ns": (pl.Int64, None), "duration_ns": (pl.Int64, None),
+    "tk": (pl.UInt64, 0),
+    "at_ns": (pl.Int64, 0),
+    "client_ns": (pl.Int64, None),
+    "server_ns": (pl.Int64, None),
+    "queue_ns": (pl.Int64, None),
+    "duration_ns": (pl.Int64, None),
     "example": (pl.UInt32, None),
 }
 
@@ -62,7 +105,9 @@ class Facts:
 
 
 def facts(
-    frame: pl.DataFrame, by: Sequence[pl.Series], wide: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame,
+    frame: pl.DataFrame,
+    by: Sequence[pl.Series],
+    wide: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame,
     **values: pl.Expr | str | float | bool | None,
 ) -> Facts:
     """Facts with the given columns, the rest at their defaults.
@@ -72,7 +117,9 @@ def facts(
     if not frame.height:
         return no_facts()
     codes, first = encoded(mixed(by))
-    classes = wide(frame[first]).select(_column(name, kind, values.get(name, default)) for name, (kind, default) in CLASS.items())
+    classes = wide(frame[first]).select(
+        _column(name, kind, values.get(name, default)) for name, (kind, default) in CLASS.items()
+    )
     single = frame.select(_column(name, kind, values.get(name, default)) for name, (kind, default) in SINGLE.items())
     return Facts(classes, single.with_columns(fact=pl.Series(codes)))
 
@@ -95,7 +142,9 @@ def together(parts: Sequence[Facts]) -> Facts:
 def no_facts() -> Facts:
     """None."""
     classes = pl.DataFrame(schema={name: kind for name, (kind, _) in CLASS.items()})
-    return Facts(classes, pl.DataFrame(schema={**{name: kind for name, (kind, _) in SINGLE.items()}, "fact": pl.UInt32}))
+    return Facts(
+        classes, pl.DataFrame(schema={**{name: kind for name, (kind, _) in SINGLE.items()}, "fact": pl.UInt32})
+    )
 
 
 def number(flag: pl.Expr) -> pl.Expr:

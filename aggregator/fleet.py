@@ -104,7 +104,9 @@ class Fleet:
         reader = self.shards.reader(partition)
         engine = self.engine(Shard(partition, self.shards.count()), reader)
         worker = Worker(reader, engine, Batches(engine), Answers(engine, self.database, self.clock))
-        worker.thread = threading.Thread(target=worker.run, args=(self.interval, self.max_spans), name=f"aggregate-{partition}", daemon=True)
+        worker.thread = threading.Thread(
+            target=worker.run, args=(self.interval, self.max_spans), name=f"aggregate-{partition}", daemon=True
+        )
         worker.thread.start()
         return worker
 

@@ -44,7 +44,10 @@ class Merged:
 def by_minute(rows: Rows) -> Change:
     """The change that a delta is."""
     came = rows.samples.filter(pl.col("sign") > 0)
-    return Change(Parts(rows.totals, rows.bags, rows.sketches, bounds(came), examples(came)), rows.samples.filter(pl.col("sign") < 0))
+    return Change(
+        Parts(rows.totals, rows.bags, rows.sketches, bounds(came), examples(came)),
+        rows.samples.filter(pl.col("sign") < 0),
+    )
 
 
 def at_grain(minutes: Change, grain_ns: int) -> Change:
@@ -59,7 +62,9 @@ def by_day(bags: pl.DataFrame) -> pl.DataFrame:
     hourly = pl.col("kind") == INSTANCE
     found = bags.filter(hourly)
     names = found.with_columns(kind=pl.lit("instance_name"), item=pl.col("item").str.replace(r"\x1f\d+$", ""))
-    days = found.with_columns(kind=pl.lit("day"), item=(pl.col("item").str.extract(r"(\d+)$", 1).cast(pl.Int64) // 24).cast(pl.String))
+    days = found.with_columns(
+        kind=pl.lit("day"), item=(pl.col("item").str.extract(r"(\d+)$", 1).cast(pl.Int64) // 24).cast(pl.String)
+    )
     return pl.concat([bags.filter(~hourly), names, days])
 
 
@@ -68,12 +73,18 @@ def hours_changed(before: Parts, after: Parts, *, alone: bool) -> pl.DataFrame:
 
     Their number where one shard stands `alone`; else the hours of each instance and day as bits, so that those that several shards saw count once.
     """
-    parts = [rows.bags.filter(pl.col("kind") == INSTANCE).with_columns(sign=pl.lit(sign, pl.Int64)) for rows, sign in ((after, 1), (before, -1))]
+    parts = [
+        rows.bags.filter(pl.col("kind") == INSTANCE).with_columns(sign=pl.lit(sign, pl.Int64))
+        for rows, sign in ((after, 1), (before, -1))
+    ]
     hour = pl.col("item").str.extract(r"(\d+)$", 1).cast(pl.Int64)
     lines = pl.concat(parts).select(
-        "edge", start=pl.col("start") - pl.col("start") % ERA_NS, kind=pl.lit("hours" if alone else HOUR_BITS),
+        "edge",
+        start=pl.col("start") - pl.col("start") % ERA_NS,
+        kind=pl.lit("hours" if alone else HOUR_BITS),
         item=pl.lit("all") if alone else pl.col("item").str.replace(r"\d+$", "") + (hour // 24).cast(pl.String),
-        n=pl.col("sign") * (1 if alone else pl.lit(2, pl.Int64).pow(hour % 24)), m=pl.lit(0, pl.Int64),
+        n=pl.col("sign") * (1 if alone else pl.lit(2, pl.Int64).pow(hour % 24)),
+        m=pl.lit(0, pl.Int64),
     )
     return add_bags(lines)
 
@@ -84,8 +95,15 @@ def hours_of_shards(bags: pl.DataFrame) -> pl.DataFrame:
     found = bags.filter(bits)
     if not found.height:
         return bags
-    hours = found.group_by("edge", "start", "item").agg(pl.col("n").bitwise_or()).group_by("edge", "start").agg(n=pl.col("n").bitwise_count_ones().sum().cast(pl.Int64))
-    return pl.concat([bags.filter(~bits), hours.select(*ROW, kind=pl.lit("hours"), item=pl.lit("all"), n="n", m=pl.lit(0, pl.Int64))])
+    hours = (
+        found.group_by("edge", "start", "item")
+        .agg(pl.col("n").bitwise_or())
+        .group_by("edge", "start")
+        .agg(n=pl.col("n").bitwise_count_ones().sum().cast(pl.Int64))
+    )
+    return pl.concat(
+        [bags.filter(~bits), hours.select(*ROW, kind=pl.lit("hours"), item=pl.lit("all"), n="n", m=pl.lit(0, pl.Int64))]
+    )
 
 
 def merge(stored: Parts, change: Change) -> Merged:
@@ -103,7 +121,11 @@ def dirty(gone: pl.DataFrame, rows: Parts) -> pl.DataFrame:
     beside = gone.join(rows.bounds, on=ROW)
     touches = (pl.col("at_ns") == pl.col("first_ns")) | (pl.col("at_ns") == pl.col("last_ns"))
     for name in LATENCIES:
-        touches = touches | (pl.col(f"{name}_ns") == pl.col(f"{name}_min")).fill_null(value=False) | (pl.col(f"{name}_ns") == pl.col(f"{name}_max")).fill_null(value=False)
+        touches = (
+            touches
+            | (pl.col(f"{name}_ns") == pl.col(f"{name}_min")).fill_null(value=False)
+            | (pl.col(f"{name}_ns") == pl.col(f"{name}_max")).fill_null(value=False)
+        )
     shown = gone.join(rows.examples.select(*ROW, *TRACE), on=[*ROW, *TRACE], how="semi").select(ROW)
     return pl.concat([beside.filter(touches).select(ROW), shown]).unique()
 

@@ -15,13 +15,30 @@ from nexus.model.service import ANONYMOUS, NodeKind
 
 # What is read of the span itself, and what of its content, once a class of facts.
 _NUMBERS: Final = ("sid", "kind", "start_ns", "end_ns", "latency", "suspect", "key", "content", "entry", "tk")
-_TEXTS: Final = ("tenant", "label", "env", "name", "error", "cancel", "p", "service_version", "instance", "family", "msg_system")
+_TEXTS: Final = (
+    "tenant",
+    "label",
+    "env",
+    "name",
+    "error",
+    "cancel",
+    "p",
+    "service_version",
+    "instance",
+    "family",
+    "msg_system",
+)
 
 
 def pushes(spans: Steps) -> pl.DataFrame:
     """Spans of other services directly under a publish span that consume nothing themselves: pushed messages, as ties."""
     role = spans.array("role")
-    found = spans.array("crossing") & (role[spans.array("up")] == Role.PUBLISH) & (role != Role.PROCESS) & (role != Role.POLL)
+    found = (
+        spans.array("crossing")
+        & (role[spans.array("up")] == Role.PUBLISH)
+        & (role != Role.PROCESS)
+        & (role != Role.POLL)
+    )
     children = without_details(spans.where(found, ("row", "up", "sid", "kind")))
     return children.select(handler="row", producer=pl.col("parent").cast(pl.UInt32), by=pl.lit(PARENT, pl.UInt8))
 
@@ -29,8 +46,10 @@ def pushes(spans: Steps) -> pl.DataFrame:
 def topic_label(system: pl.Expr, destination: pl.Expr) -> pl.Expr:
     """`system/destination`, `system/(anonymous)` where only the system is known, null where nothing is."""
     return (
-        pl.when(destination.is_not_null()).then(pl.concat_str(system.fill_null("unknown"), destination, separator="/"))
-        .when(system.is_not_null()).then(pl.concat_str(system, pl.lit(ANONYMOUS), separator="/"))
+        pl.when(destination.is_not_null())
+        .then(pl.concat_str(system.fill_null("unknown"), destination, separator="/"))
+        .when(system.is_not_null())
+        .then(pl.concat_str(system, pl.lit(ANONYMOUS), separator="/"))
     )
 
 
@@ -41,9 +60,18 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     ties = consumed.ties.join(heads, on="producer", how="left", maintain_order="left")
     consumer = spans.take(ties["handler"], names).select(pl.all().name.prefix("h_"))
     ties = pl.concat([ties, consumer], how="horizontal")
-    asks = ties.filter(pl.col("head").is_not_null() & pl.any_horizontal(pl.col("x_system", "x_destination").is_null()) & pl.col("h_topic").is_not_null())
-    taken = asks.sort("h_start_ns", "h_key").group_by("head", maintain_order=True).agg(
-        t_destination=pl.col("h_topic").first(), t_system=pl.col("h_msg_system").first(),
+    asks = ties.filter(
+        pl.col("head").is_not_null()
+        & pl.any_horizontal(pl.col("x_system", "x_destination").is_null())
+        & pl.col("h_topic").is_not_null()
+    )
+    taken = (
+        asks.sort("h_start_ns", "h_key")
+        .group_by("head", maintain_order=True)
+        .agg(
+            t_destination=pl.col("h_topic").first(),
+            t_system=pl.col("h_msg_system").first(),
+        )
     )
     published = published.join(taken, on="head", how="left", maintain_order="left")
     system, destination = pl.coalesce("system", "t_system"), pl.coalesce("destination", "t_destination")
@@ -53,17 +81,29 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     mate = spans.take(handlers["mate"], names[:2]).rename({"msg_system": "m_system", "topic": "m_topic"})
     handlers = pl.concat([handlers, own, mate], how="horizontal")
     asks = handlers.filter(pl.coalesce("topic", "m_topic").is_null() | pl.coalesce("msg_system", "m_system").is_null())
-    senders = ties.join(asks.select(handler="row"), on="handler", how="semi").filter(pl.any_horizontal(pl.col("x_system", "x_destination").is_not_null()))
+    senders = ties.join(asks.select(handler="row"), on="handler", how="semi").filter(
+        pl.any_horizontal(pl.col("x_system", "x_destination").is_not_null())
+    )
     senders = senders.with_columns(x_start=spans.rows["start_ns"].gather(senders["producer"]))
-    senders = senders.sort(pl.col("x_destination").is_null(), "x_start", "producer").unique("handler", keep="first", maintain_order=True)
-    handlers = handlers.join(senders.select(row="handler", x_system="x_system", x_destination="x_destination"), on="row", how="left", maintain_order="left")
+    senders = senders.sort(pl.col("x_destination").is_null(), "x_start", "producer").unique(
+        "handler", keep="first", maintain_order=True
+    )
+    handlers = handlers.join(
+        senders.select(row="handler", x_system="x_system", x_destination="x_destination"),
+        on="row",
+        how="left",
+        maintain_order="left",
+    )
     destination = pl.coalesce("topic", "m_topic", "x_destination")
     system = pl.coalesce("msg_system", "m_system", "x_system")
-    return published, handlers.with_columns(label=topic_label(system, destination), system=system).drop("topic", "msg_system", "m_system", "m_topic", "x_system", "x_destination")
+    return published, handlers.with_columns(label=topic_label(system, destination), system=system).drop(
+        "topic", "msg_system", "m_system", "m_topic", "x_system", "x_destination"
+    )
 
 
 def said(spans: Steps, prefix: str = "") -> Callable[[pl.DataFrame], pl.DataFrame]:
     """Adds what the content of a span says, and its entry operation."""
+
     def wide(classes: pl.DataFrame) -> pl.DataFrame:
         own = spans.contents.select(pl.col(*_TEXTS).gather(classes[f"{prefix}content"]).name.prefix(prefix))
         entry = spans.contents["name"].gather(classes[f"{prefix}entry"]).alias(f"{prefix}entry_op")
@@ -74,7 +114,9 @@ def said(spans: Steps, prefix: str = "") -> Callable[[pl.DataFrame], pl.DataFram
 
 def ends(spans: Steps, rows: pl.Series) -> pl.DataFrame:
     """`_NUMBERS` of spans; `entry` as the content of the span by which work came in."""
-    return spans.take(rows, _NUMBERS).with_columns(spans.rows["content"].gather(spans.rows["entry"].gather(rows)).alias("entry"))
+    return spans.take(rows, _NUMBERS).with_columns(
+        spans.rows["content"].gather(spans.rows["entry"].gather(rows)).alias("entry")
+    )
 
 
 def by(spans: Steps, frame: pl.DataFrame, contents: Iterable[str], more: Iterable[str]) -> list[pl.Series]:
@@ -85,34 +127,88 @@ def by(spans: Steps, frame: pl.DataFrame, contents: Iterable[str], more: Iterabl
 def publishes(spans: Steps, published: pl.DataFrame) -> Facts:
     """PUBLISHES_OBSERVED: messages by the span that adds them, latency and status by the one on the wire."""
     known = published.filter(pl.col("topic").is_not_null())
-    sent = pl.concat([known, ends(spans, known["row"])], how="horizontal").with_columns(own=pl.col("row") == pl.col("head"))
+    sent = pl.concat([known, ends(spans, known["row"])], how="horizontal").with_columns(
+        own=pl.col("row") == pl.col("head")
+    )
     head = pl.col("own")
     failed = head & pl.col("error")
     n = pl.col("added")
     return facts(
-        sent, by(spans, sent, ("content", "entry"), ("own", "added", "topic", "system", "suspect")), said(spans), tenant=pl.col("tenant"), relation=int(Relation.PUBLISHES),
-        source=pl.col("label"), source_env=pl.col("env"), target=pl.col("topic"), target_kind=NodeKind.TOPIC.value,
-        at_ns=pl.col("start_ns"), messages=n, client_errors=number(failed), errors=number(failed), cancelled=number(head & pl.col("cancel")), observed=n,
-        clock_suspect=number(head & pl.col("suspect")), protocol=pl.coalesce("family", "system", pl.lit("unknown")), n_protocol=number(head), source_version=pl.col("service_version"),
-        instance=pl.col("instance").fill_null(""), n_instance=1, p=pl.col("p"), n_failed=pl.when(failed).then(n).otherwise(0), client_ns=pl.when(head).then("latency"),
-        caller_op=pl.when(head).then("entry_op"), n_cause=number(head), tk=pl.col("tk"), example=pl.when(head).then("row"), duration_ns=pl.col("latency"), failed=failed,
+        sent,
+        by(spans, sent, ("content", "entry"), ("own", "added", "topic", "system", "suspect")),
+        said(spans),
+        tenant=pl.col("tenant"),
+        relation=int(Relation.PUBLISHES),
+        source=pl.col("label"),
+        source_env=pl.col("env"),
+        target=pl.col("topic"),
+        target_kind=NodeKind.TOPIC.value,
+        at_ns=pl.col("start_ns"),
+        messages=n,
+        client_errors=number(failed),
+        errors=number(failed),
+        cancelled=number(head & pl.col("cancel")),
+        observed=n,
+        clock_suspect=number(head & pl.col("suspect")),
+        protocol=pl.coalesce("family", "system", pl.lit("unknown")),
+        n_protocol=number(head),
+        source_version=pl.col("service_version"),
+        instance=pl.col("instance").fill_null(""),
+        n_instance=1,
+        p=pl.col("p"),
+        n_failed=pl.when(failed).then(n).otherwise(0),
+        client_ns=pl.when(head).then("latency"),
+        caller_op=pl.when(head).then("entry_op"),
+        n_cause=number(head),
+        tk=pl.col("tk"),
+        example=pl.when(head).then("row"),
+        duration_ns=pl.col("latency"),
+        failed=failed,
     )
 
 
 def subscribes(spans: Steps, handlers: pl.DataFrame) -> Facts:
     """SUBSCRIBES_OBSERVED: what each consuming span took, with or without a sender."""
     # A poll whose messages were processed is told by the process spans.
-    known = handlers.filter(pl.col("label").is_not_null() & ~(pl.col("merged") & (pl.col("messages") == 0))).rename({"label": "destination"}).drop("start_ns", "key")
+    known = (
+        handlers.filter(pl.col("label").is_not_null() & ~(pl.col("merged") & (pl.col("messages") == 0)))
+        .rename({"label": "destination"})
+        .drop("start_ns", "key")
+    )
     took = pl.concat([known, ends(spans, known["row"])], how="horizontal")
     counts = ~pl.col("merged")
     failed = counts & pl.col("error")
     n = pl.col("messages")
-    classes = by(spans, took, ("content", "entry"), ("merged", "poll", "handled", "messages", "destination", "system", "suspect"))
+    classes = by(
+        spans, took, ("content", "entry"), ("merged", "poll", "handled", "messages", "destination", "system", "suspect")
+    )
     return facts(
-        took, classes, said(spans), tenant=pl.col("tenant"), relation=int(Relation.SUBSCRIBES), source=pl.col("label"), source_env=pl.col("env"),
-        target=pl.col("destination"), target_kind=NodeKind.TOPIC.value,
-        at_ns=pl.col("start_ns"), handled=pl.col("handled"), messages=n, server_errors=number(failed), errors=number(failed), cancelled=number(counts & pl.col("cancel")),
-        observed=n, clock_suspect=number(~pl.col("poll") & pl.col("suspect")), protocol=pl.coalesce("family", "system", pl.lit("unknown")), n_protocol=pl.col("handled"),
-        source_version=pl.col("service_version"), instance=pl.col("instance").fill_null(""), n_instance=1, p=pl.col("p"), server_ns=pl.when(~pl.col("poll")).then("latency"),
-        tk=pl.col("tk"), example=pl.when(counts & (pl.col("handled") > 0)).then("row"), duration_ns=pl.when(~pl.col("poll")).then("latency"), failed=failed,
+        took,
+        classes,
+        said(spans),
+        tenant=pl.col("tenant"),
+        relation=int(Relation.SUBSCRIBES),
+        source=pl.col("label"),
+        source_env=pl.col("env"),
+        target=pl.col("destination"),
+        target_kind=NodeKind.TOPIC.value,
+        at_ns=pl.col("start_ns"),
+        handled=pl.col("handled"),
+        messages=n,
+        server_errors=number(failed),
+        errors=number(failed),
+        cancelled=number(counts & pl.col("cancel")),
+        observed=n,
+        clock_suspect=number(~pl.col("poll") & pl.col("suspect")),
+        protocol=pl.coalesce("family", "system", pl.lit("unknown")),
+        n_protocol=pl.col("handled"),
+        source_version=pl.col("service_version"),
+        instance=pl.col("instance").fill_null(""),
+        n_instance=1,
+        p=pl.col("p"),
+        server_ns=pl.when(~pl.col("poll")).then("latency"),
+        tk=pl.col("tk"),
+        example=pl.when(counts & (pl.col("handled") > 0)).then("row"),
+        duration_ns=pl.when(~pl.col("poll")).then("latency"),
+        failed=failed,
     )

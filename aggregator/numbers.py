@@ -43,7 +43,9 @@ def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.
     summed = Rows(renumber(rows.totals), renumber(rows.bags), renumber(rows.sketches), renumber(rows.samples))
     if numbers.n_unique() < len(numbers):
         # Several edges have become one overflow edge.
-        summed = dataclasses.replace(summed, totals=add_totals(summed.totals), bags=add_bags(summed.bags), sketches=add_sketches(summed.sketches))
+        summed = dataclasses.replace(
+            summed, totals=add_totals(summed.totals), bags=add_bags(summed.bags), sketches=add_sketches(summed.sketches)
+        )
     return edges.select("tenant", "relation", edge="id").unique(), summed
 
 
@@ -60,8 +62,15 @@ def of_services(connection: Connection, counted: pl.DataFrame, strangers: dict[s
 
     `strangers`: rids of such names that were let through, by tenant; those of this batch are added.
     """
-    rids = [edge_rid((SERVICE, service, environment, "", "service", "", False)) for service, environment in counted.select("service", "environment").iter_rows()]
-    known = set(observed.edge_ids(connection, counted.select("tenant", rid=pl.Series(rids, dtype=pl.String))).select("tenant", "rid").iter_rows())
+    rids = [
+        edge_rid((SERVICE, service, environment, "", "service", "", False))
+        for service, environment in counted.select("service", "environment").iter_rows()
+    ]
+    known = set(
+        observed.edge_ids(connection, counted.select("tenant", rid=pl.Series(rids, dtype=pl.String)))
+        .select("tenant", "rid")
+        .iter_rows()
+    )
     kept = []
     for tenant, rid in zip(counted["tenant"], rids, strict=True):
         seen = strangers.setdefault(tenant, set())
@@ -69,5 +78,13 @@ def of_services(connection: Connection, counted: pl.DataFrame, strangers: dict[s
         if kept[-1] and (tenant, rid) not in known:
             seen.add(rid)
     named = pl.Series(kept)
-    folded_names = pl.when(named).then("service").otherwise(pl.lit(OTHER)).alias("service"), pl.when(named).then("environment").otherwise(pl.lit("")).alias("environment")
-    return counted.with_columns(folded_names).group_by("tenant", "service", "environment", "minute").agg(pl.all().sum()).select(counted.columns)
+    folded_names = (
+        pl.when(named).then("service").otherwise(pl.lit(OTHER)).alias("service"),
+        pl.when(named).then("environment").otherwise(pl.lit("")).alias("environment"),
+    )
+    return (
+        counted.with_columns(folded_names)
+        .group_by("tenant", "service", "environment", "minute")
+        .agg(pl.all().sum())
+        .select(counted.columns)
+    )

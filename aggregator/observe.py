@@ -47,8 +47,12 @@ def observe(received: Spans, rules: Rules, foreign: pl.Series | None = None) -> 
     crossing = spans.array("crossing")
     matched[spans.array("up")[crossing]] = True
     table = clients(spans, matched, rules)
-    tied = table.rows.filter(pl.col("inferred").is_not_null()).select(row=pl.col("inferred").cast(pl.UInt32), parent=pl.col("row").cast(pl.Int64))
-    found = pl.concat([found.with_columns(inferred=pl.lit(value=False)), tied.with_columns(inferred=pl.lit(value=True))])
+    tied = table.rows.filter(pl.col("inferred").is_not_null()).select(
+        row=pl.col("inferred").cast(pl.UInt32), parent=pl.col("row").cast(pl.Int64)
+    )
+    found = pl.concat(
+        [found.with_columns(inferred=pl.lit(value=False)), tied.with_columns(inferred=pl.lit(value=True))]
+    )
     roots = named_callers(spans, tied["row"])
     reached = targets(table.said)
     lonely = resolved(table, reached)
@@ -58,10 +62,16 @@ def observe(received: Spans, rules: Rules, foreign: pl.Series | None = None) -> 
     published = publishing(spans, links.filter(pl.col("linked").is_not_null()).select("row", "linked"))
     ties = pl.concat([consumed.ties, pushes(spans)])
     published, handlers = topics(spans, published, consumed)
-    edges = together([
-        paired(spans, table, found), from_named(spans, roots), client_only(spans, lonely, reached), publishes(spans, published), subscribes(spans, handlers),
-        delivers(spans, published, handlers, ties),
-    ])
+    edges = together(
+        [
+            paired(spans, table, found),
+            from_named(spans, roots),
+            client_only(spans, lonely, reached),
+            publishes(spans, published),
+            subscribes(spans, handlers),
+            delivers(spans, published, handlers, ties),
+        ]
+    )
     services = service_facts(spans, roots, consumed, exits(spans, table, lonely, found, published, ties))
     if foreign is not None and len(foreign):
         own = ~(pl.col("tk") & int(~BEFORE)).is_in(foreign.implode())

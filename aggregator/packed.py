@@ -27,13 +27,21 @@ _SIGN: Final = np.uint64(16)
 def blobs(ends: Ints, values: npt.NDArray[Any]) -> pl.Series:
     """The bytes of `values`, cut behind each of the `ends`."""
     offsets = np.concatenate([[0], ends]).astype(np.int64) * values.dtype.itemsize
-    return pl.Series(pl.from_arrow(pa.Array.from_buffers(pa.large_binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(values.tobytes())])))
+    return pl.Series(
+        pl.from_arrow(
+            pa.Array.from_buffers(
+                pa.large_binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(values.tobytes())]
+            )
+        )
+    )
 
 
 def values(blobs_: pl.Series, kind: npt.DTypeLike) -> tuple[Ints, npt.NDArray[Any]]:
     """Where the values of each blob end, and the values of all."""
     dtype = np.dtype(kind)
-    return np.cumsum(blobs_.bin.size().to_numpy().astype(np.int64) // dtype.itemsize), np.frombuffer(b"".join(blobs_.to_list()), dtype=dtype)
+    return np.cumsum(blobs_.bin.size().to_numpy().astype(np.int64) // dtype.itemsize), np.frombuffer(
+        b"".join(blobs_.to_list()), dtype=dtype
+    )
 
 
 def places(frame: pl.DataFrame) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
@@ -48,13 +56,19 @@ def packed(rows: pl.DataFrame, place: U64, mark: U64, n: Ints) -> pl.DataFrame:
     order = order[n[order] != 0]
     ends = np.searchsorted(place[order], np.arange(rows.height), side="right")
     words = mark[order] << _BITS | n[order].astype(np.uint64) & _COUNT
-    return rows.select("edge", "start").with_columns(blobs(ends, words).alias("sketches")).filter(pl.col("sketches").bin.size() > 0)
+    return (
+        rows.select("edge", "start")
+        .with_columns(blobs(ends, words).alias("sketches"))
+        .filter(pl.col("sketches").bin.size() > 0)
+    )
 
 
 def pack(lines: pl.DataFrame) -> pl.DataFrame:
     """`PACKED` of `LINES`."""
     place, first = places(lines)
-    return packed(lines[first], place.astype(np.uint64), lines["mark"].to_numpy().astype(np.uint64), lines["n"].to_numpy())
+    return packed(
+        lines[first], place.astype(np.uint64), lines["mark"].to_numpy().astype(np.uint64), lines["n"].to_numpy()
+    )
 
 
 def unpack(sketches: pl.DataFrame) -> pl.DataFrame:
@@ -63,7 +77,9 @@ def unpack(sketches: pl.DataFrame) -> pl.DataFrame:
     at = np.repeat(np.arange(sketches.height), np.diff(ends, prepend=0))
     # The sign of a count comes back by shifting it up and down again.
     counts = (words << _SIGN).astype(np.int64) >> np.int64(_SIGN)
-    return sketches.select(pl.col("edge", "start").gather(at)).with_columns(mark=pl.Series((words >> _BITS).astype(np.uint16)), n=pl.Series(counts))
+    return sketches.select(pl.col("edge", "start").gather(at)).with_columns(
+        mark=pl.Series((words >> _BITS).astype(np.uint16)), n=pl.Series(counts)
+    )
 
 
 def add_sketches(*parts: pl.DataFrame) -> pl.DataFrame:
@@ -76,7 +92,11 @@ def add_sketches(*parts: pl.DataFrame) -> pl.DataFrame:
     order = stable_order(place.astype(np.uint64))
     merged, kept = np.empty_like(words), np.empty(len(first), dtype=np.int64)
     _merge(words, np.concatenate([[0], ends[:-1]]), ends, place, order, merged, np.empty_like(words), kept)
-    return every[first].with_columns(blobs(kept, merged[: kept[-1]]).alias("sketches")).filter(pl.col("sketches").bin.size() > 0)
+    return (
+        every[first]
+        .with_columns(blobs(kept, merged[: kept[-1]]).alias("sketches"))
+        .filter(pl.col("sketches").bin.size() > 0)
+    )
 
 
 @compiled

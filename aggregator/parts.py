@@ -45,10 +45,22 @@ def together(parts: list[Parts]) -> Parts:
 
 def added(parts: Parts) -> Parts:
     """Lines of the same row as one."""
-    return Parts(add_totals(parts.totals), add_bags(parts.bags), add_sketches(parts.sketches), merge_bounds(parts.bounds), merge_examples(parts.examples))
+    return Parts(
+        add_totals(parts.totals),
+        add_bags(parts.bags),
+        add_sketches(parts.sketches),
+        merge_bounds(parts.bounds),
+        merge_examples(parts.examples),
+    )
 
 
 def no_parts() -> Parts:
     """No row."""
-    whole = dict.fromkeys((*ROW, *TOTALS), pl.Int64), BAG_SCHEMA, PACKED, dict.fromkeys((*ROW, *BOUNDS), pl.Int64), EXAMPLE_SCHEMA
+    whole = (
+        dict.fromkeys((*ROW, *TOTALS), pl.Int64),
+        BAG_SCHEMA,
+        PACKED,
+        dict.fromkeys((*ROW, *BOUNDS), pl.Int64),
+        EXAMPLE_SCHEMA,
+    )
     return Parts(*(pl.DataFrame(schema=schema) for schema in whole))

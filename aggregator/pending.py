@@ -45,7 +45,11 @@ class Pending:
     def due(self, now: datetime, quiet: timedelta) -> list[int]:
         """Windows to fold: those that nothing has touched for `quiet`, and those that have waited long."""
         full = self.parts.totals.height > MAX_ROWS
-        return [start for start, (first, last) in self.touched.items() if full or now - last >= quiet or now - first >= LONGEST]
+        return [
+            start
+            for start, (first, last) in self.touched.items()
+            if full or now - last >= quiet or now - first >= LONGEST
+        ]
 
     def folded(self, windows: list[int]) -> Pending:
         """What is left when these windows are folded."""
@@ -54,7 +58,10 @@ class Pending:
         parts = Parts(*(part.filter(~left) for part in self.parts.all()))
         touched = {start: times for start, times in self.touched.items() if start not in gone}
         return Pending(
-            parts, self.tenants.join(parts.totals.select("edge").unique(), on="edge", how="semi"), touched, {start: self.fresh[start] for start in touched},
+            parts,
+            self.tenants.join(parts.totals.select("edge").unique(), on="edge", how="semi"),
+            touched,
+            {start: self.fresh[start] for start in touched},
         )
 
 
@@ -83,14 +90,18 @@ def revise(pending: Pending, tenants: pl.DataFrame, change: Change, now: datetim
     urgent = taken_back.select(ROW).unique()
     starts = keys["start"].unique().to_list()
     after = Pending(
-        together([pending.parts.beside(keys), rows.beside(urgent)]), pl.concat([pending.tenants, tenants.select("edge", "tenant")]).unique(),
-        pending.touched | {start: (pending.touched.get(start, (now, now))[0], now) for start in starts}, pending.fresh,
+        together([pending.parts.beside(keys), rows.beside(urgent)]),
+        pl.concat([pending.tenants, tenants.select("edge", "tenant")]).unique(),
+        pending.touched | {start: (pending.touched.get(start, (now, now))[0], now) for start in starts},
+        pending.fresh,
     )
     return Revision(after, keys, Change(rows.of(urgent), taken_back))
 
 
 def _complete(parts: Parts) -> Parts:
     """With a line of zeros for rows that have changed in nothing that is counted."""
-    bare = pl.concat([parts.bags.select(ROW), parts.sketches.select(ROW)]).unique().join(parts.totals, on=ROW, how="anti")
+    bare = (
+        pl.concat([parts.bags.select(ROW), parts.sketches.select(ROW)]).unique().join(parts.totals, on=ROW, how="anti")
+    )
     zeros = bare.with_columns(pl.lit(0, pl.Int64).alias(name) for name in TOTALS)
     return dataclasses.replace(parts, totals=pl.concat([parts.totals, zeros.select(parts.totals.columns)]))

@@ -43,7 +43,11 @@ def service_names() -> tuple[pl.Expr, pl.Expr]:
     raw = pl.col("service_name").fill_null("")
     unnamed = (raw.str.strip_chars() == "") | (raw == "unknown_service") | raw.str.starts_with("unknown_service:")
     space = _blank_to_null("service_namespace")
-    name = pl.when(unnamed).then(pl.lit(UNNAMED)).otherwise(pl.when(space.is_null()).then(raw).otherwise(space + "/" + raw))
+    name = (
+        pl.when(unnamed)
+        .then(pl.lit(UNNAMED))
+        .otherwise(pl.when(space.is_null()).then(raw).otherwise(space + "/" + raw))
+    )
     env = pl.when(unnamed).then(pl.lit("")).otherwise(_blank_to_null("environment").fill_null(""))
     return name, env
 
@@ -51,7 +55,9 @@ def service_names() -> tuple[pl.Expr, pl.Expr]:
 def counted_services(spans: Spans, at: npt.NDArray[Any], name: str) -> pl.DataFrame:
     """How many of the spans `at` are of each `tenant`, `service`, `environment`."""
     service, env = service_names()
-    said = shortened(spans.contents, _NAMES, MAX_NAME).select(pl.all().gather(spans.rows["content"].gather(pl.Series(at, dtype=pl.UInt32))))
+    said = shortened(spans.contents, _NAMES, MAX_NAME).select(
+        pl.all().gather(spans.rows["content"].gather(pl.Series(at, dtype=pl.UInt32)))
+    )
     return said.group_by("tenant", service=service, environment=env).agg(pl.len().cast(pl.Int64).alias(name))
 
 
@@ -66,10 +72,14 @@ def prepare(received: Spans) -> Prepared:
     kind, sid = contents["kind"].to_numpy()[content], contents["sid"].to_numpy()[content]
     # Nothing may depend on arrival: rows are numbered by identity.
     order, conflicts = _distinct(received, received.rows["key"].to_numpy(), kind, sid)
-    rows = received.rows[order].with_columns(kind=pl.Series(kind[order]), sid=pl.Series(sid[order]), conflicts=pl.Series(conflicts))
+    rows = received.rows[order].with_columns(
+        kind=pl.Series(kind[order]), sid=pl.Series(sid[order]), conflicts=pl.Series(conflicts)
+    )
     links = received.links
     if links.height:
-        links = links.join(pl.DataFrame({"at": order}).with_row_index("row"), on="at", maintain_order="left").select("row", "trace_id", "span_id")
+        links = links.join(pl.DataFrame({"at": order}).with_row_index("row"), on="at", maintain_order="left").select(
+            "row", "trace_id", "span_id"
+        )
     else:
         links = links.rename({"at": "row"})
     return Prepared(_parents(rows, contents), contents, links)
@@ -77,13 +87,20 @@ def prepare(received: Spans) -> Prepared:
 
 def _with_services(contents: pl.DataFrame) -> pl.DataFrame:
     name, env = service_names()
-    contents = contents.with_columns(label=name, env=env, service_namespace=_blank_to_null("service_namespace"), environment=_blank_to_null("environment"))
+    contents = contents.with_columns(
+        label=name,
+        env=env,
+        service_namespace=_blank_to_null("service_namespace"),
+        environment=_blank_to_null("environment"),
+    )
     services = contents.select("tenant", "label", "env").unique().sort("tenant", "label", "env").with_row_index("sid")
     services = services.with_columns(owner=pl.col("tenant").rank("dense").cast(pl.UInt32))
     return contents.join(services, on=["tenant", "label", "env"], how="left", maintain_order="left")
 
 
-def _distinct(received: Spans, key: npt.NDArray[np.uint64], kind: npt.NDArray[Any], sid: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+def _distinct(
+    received: Spans, key: npt.NDArray[np.uint64], kind: npt.NDArray[Any], sid: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """Rows of the spans that are kept, in the order of (key, kind, service), and `conflicts` of each."""
     order = stable_order(key)
     several = _runs(key[order])
@@ -91,13 +108,21 @@ def _distinct(received: Spans, key: npt.NDArray[np.uint64], kind: npt.NDArray[An
         return order, np.zeros(len(order), dtype=np.int64)
     single, rest = order[~several], order[several]
     identity = ["key", "kind", "sid"]
-    found = pl.DataFrame({"at": rest, "key": key[rest], "kind": kind[rest], "sid": sid[rest]}).sort(*identity, "at").with_columns(conflicts=pl.lit(0, pl.Int64))
+    found = (
+        pl.DataFrame({"at": rest, "key": key[rest], "kind": kind[rest], "sid": sid[rest]})
+        .sort(*identity, "at")
+        .with_columns(conflicts=pl.lit(0, pl.Int64))
+    )
     again = found.select(pl.struct(identity).is_duplicated()).to_series()
     if again.any():
         some = found.filter(again).drop("conflicts")
-        some = some.join(canonical(received, some["at"].to_numpy()), on="at", how="left", maintain_order="left").unique([*identity, "canonical"], keep="any")
+        some = some.join(canonical(received, some["at"].to_numpy()), on="at", how="left", maintain_order="left").unique(
+            [*identity, "canonical"], keep="any"
+        )
         some = some.with_columns(conflicts=pl.len().over(identity).cast(pl.Int64) - 1)
-        kept = some.sort("end_ns", "attribute_count", "canonical", descending=[True, True, False], nulls_last=True).unique(identity, keep="first", maintain_order=True)
+        kept = some.sort(
+            "end_ns", "attribute_count", "canonical", descending=[True, True, False], nulls_last=True
+        ).unique(identity, keep="first", maintain_order=True)
         found = pl.concat([found.filter(~again), kept.select(found.columns)]).sort(identity)
     rows = np.concatenate([single, found["at"].to_numpy()])
     counts = np.concatenate([np.zeros(len(single), dtype=np.int64), found["conflicts"].to_numpy()])
@@ -128,10 +153,14 @@ def _parents(rows: pl.DataFrame, contents: pl.DataFrame) -> pl.DataFrame:
     shared = np.zeros(rows.height, dtype=bool)
     if several.any():
         options = pl.DataFrame({"option": np.flatnonzero(several)}).with_columns(
-            key=key.filter(pl.Series(several)), option_sid=sid.filter(pl.Series(several)), option_kind=kind.filter(pl.Series(several)),
+            key=key.filter(pl.Series(several)),
+            option_sid=sid.filter(pl.Series(several)),
+            option_kind=kind.filter(pl.Series(several)),
         )
         at = at[(up[at] >= 0) & several[up[at]]]
-        chosen = _choose(pl.DataFrame({"row": at, "key": wanted.gather(at), "kind": kind.gather(at), "sid": sid.gather(at)}), options)
+        chosen = _choose(
+            pl.DataFrame({"row": at, "key": wanted.gather(at), "kind": kind.gather(at), "sid": sid.gather(at)}), options
+        )
         up[chosen["row"].to_numpy()] = chosen["option"].to_numpy()
         tied = _shared(options)
         up[tied["row"].to_numpy()] = tied["client"].to_numpy()
@@ -142,7 +171,10 @@ def _parents(rows: pl.DataFrame, contents: pl.DataFrame) -> pl.DataFrame:
     on_cycle = cycles(up, rows["start_ns"].to_numpy())
     up[on_cycle] = -1
     return rows.with_columns(
-        up=pl.Series(up), given=pl.Series(given), shared=pl.Series(shared), bad_parent=pl.Series(on_cycle | (given & ~usable)),
+        up=pl.Series(up),
+        given=pl.Series(given),
+        shared=pl.Series(shared),
+        bad_parent=pl.Series(on_cycle | (given & ~usable)),
         has_parent=pl.Series((usable | shared) & ~on_cycle),
     )
 
@@ -150,7 +182,9 @@ def _parents(rows: pl.DataFrame, contents: pl.DataFrame) -> pl.DataFrame:
 def _shared(several: pl.DataFrame) -> pl.DataFrame:
     """SERVER spans whose id a CLIENT of the trace also has -> that CLIENT (of another service first)."""
     servers = several.filter(pl.col("option_kind") == Kind.SERVER).select("key", row="option", sid="option_sid")
-    clients = several.filter(pl.col("option_kind") == Kind.CLIENT).select("key", client="option", client_sid="option_sid")
+    clients = several.filter(pl.col("option_kind") == Kind.CLIENT).select(
+        "key", client="option", client_sid="option_sid"
+    )
     pairs = servers.join(clients, on="key").sort("row", pl.col("client_sid") == pl.col("sid"), "client_sid", "client")
     return pairs.unique("row", keep="first", maintain_order=True).select("row", "client")
 
@@ -160,7 +194,11 @@ def _choose(children: pl.DataFrame, several: pl.DataFrame) -> pl.DataFrame:
     pairs = children.join(several, on="key").filter(pl.col("row") != pl.col("option"))
     own = (pl.col("option_sid") == pl.col("sid")) & ~pl.col("kind").is_in(SERVING)
     serving = pl.col("option_kind").is_in(SERVING)
-    return pairs.sort("row", ~own, ~serving, -pl.col("option_kind").cast(pl.Int8), "option_sid", "option").unique("row", keep="first", maintain_order=True).select("row", "option")
+    return (
+        pairs.sort("row", ~own, ~serving, -pl.col("option_kind").cast(pl.Int8), "option_sid", "option")
+        .unique("row", keep="first", maintain_order=True)
+        .select("row", "option")
+    )
 
 
 def cycles(up: npt.NDArray[np.int64], start: npt.NDArray[np.int64]) -> Flags:

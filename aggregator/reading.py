@@ -47,13 +47,26 @@ class ObservedStore:
         with self.database.connection() as connection:
             spans = segments(wanted.window, kept(connection))
             query = EdgeQuery(
-                wanted.tenant, tuple(spans), environment=wanted.environment, namespace=wanted.namespace, source=wanted.source, target=wanted.target, entity=wanted.entity,
-                relation=wanted.relation, infrastructure=wanted.infrastructure, rids=wanted.rids, after=wanted.after, limit=wanted.limit or None,
+                wanted.tenant,
+                tuple(spans),
+                environment=wanted.environment,
+                namespace=wanted.namespace,
+                source=wanted.source,
+                target=wanted.target,
+                entity=wanted.entity,
+                relation=wanted.relation,
+                infrastructure=wanted.infrastructure,
+                rids=wanted.rids,
+                after=wanted.after,
+                limit=wanted.limit or None,
             )
             known = observed_read.find_edges(connection, query)
             return [
                 edge_view(edge, row, self.links)
-                for at in range(0, len(known), SLICE) for edge, row in _summed(known[at : at + SLICE], read(connection, wanted.tenant, known[at : at + SLICE], spans))
+                for at in range(0, len(known), SLICE)
+                for edge, row in _summed(
+                    known[at : at + SLICE], read(connection, wanted.tenant, known[at : at + SLICE], spans)
+                )
             ]
 
     def edge(self, tenant: str, rid: str, window: TimeRange) -> ObservedEdge | None:
@@ -72,7 +85,10 @@ class ObservedStore:
             parts = read(connection, tenant, known, span)
         by_id = {edge.id: edge for edge in known}
         return [
-            {"start": datetime.fromtimestamp(row["start"] // SECOND_NS, UTC), "edge": edge_view(by_id[row["edge"]], row, self.links)}
+            {
+                "start": datetime.fromtimestamp(row["start"] // SECOND_NS, UTC),
+                "edge": edge_view(by_id[row["edge"]], row, self.links),
+            }
             for row in summaries(added(parts))
         ]
 
@@ -80,9 +96,15 @@ class ObservedStore:
         """See `ObservedReader.services`."""
         with self.database.connection() as connection:
             spans = segments(window, kept(connection))
-            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment))
+            known = observed_read.find_edges(
+                connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment)
+            )
             # Unnamed spans have no environment, and tell of the instances of all.
-            unnamed = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, source=UNNAMED)) if environment else []
+            unnamed = (
+                observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, source=UNNAMED))
+                if environment
+                else []
+            )
             parts = read(connection, tenant, known + unnamed, spans)
             delivered = observed.deliveries(connection, tenant, window)
             full = overfull(observed_read.overfull(connection, tenant, MAX_OVERFULL))
@@ -113,7 +135,9 @@ class ObservedStore:
         with self.database.connection() as connection:
             return days.histories(connection, tenant, environment, start, end)
 
-    def counts_by_day(self, tenant: str, rids: Collection[str], start: date, end: date) -> dict[str, tuple[tuple[int, int], ...]]:
+    def counts_by_day(
+        self, tenant: str, rids: Collection[str], start: date, end: date
+    ) -> dict[str, tuple[tuple[int, int], ...]]:
         """See `ObservedHistory.counts_by_day`."""
         with self.database.connection() as connection:
             return days.counts_by_day(connection, tenant, rids, start, end)
@@ -122,8 +146,16 @@ class ObservedStore:
         """See `ObservedHistory.service_days`."""
         span = [Segment(observed.DAY, days.number(start) * DAY_S, days.number(end) * DAY_S)]
         with self.database.connection() as connection:
-            known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), service=True, environment=environment))
-            return [day for at in range(0, len(known), SLICE) for day in days.service_days(known[at : at + SLICE], added(read(connection, tenant, known[at : at + SLICE], span)))]
+            known = observed_read.find_edges(
+                connection, EdgeQuery(tenant, tuple(span), service=True, environment=environment)
+            )
+            return [
+                day
+                for at in range(0, len(known), SLICE)
+                for day in days.service_days(
+                    known[at : at + SLICE], added(read(connection, tenant, known[at : at + SLICE], span))
+                )
+            ]
 
 
 def kept(connection: Connection) -> Kept:
@@ -136,8 +168,12 @@ def read(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[
     """Parts of the rows of edges in `spans`, not added up: folded rows, those of each shard, and what is pending at the grain of its span."""
     edges, out = [edge.id for edge in known], []
     for span in spans:
-        rows = observed_read.rows_between(connection, tenant, span.grain, edges, span.start, span.end).with_columns(start=pl.col("start") * SECOND_NS)
-        folded, pending = (codec.decode(rows.filter(pl.col("grain") != grain)) for grain in (observed.PENDING, span.grain))
+        rows = observed_read.rows_between(connection, tenant, span.grain, edges, span.start, span.end).with_columns(
+            start=pl.col("start") * SECOND_NS
+        )
+        folded, pending = (
+            codec.decode(rows.filter(pl.col("grain") != grain)) for grain in (observed.PENDING, span.grain)
+        )
         if pending.totals.height:
             if span.grain == ERA:
                 hours = _hours_pending(connection, tenant, pending.bags)
@@ -155,7 +191,9 @@ def _hours_pending(connection: Connection, tenant: str, bags: pl.DataFrame) -> p
     lines = bags.filter(pl.col("kind") == INSTANCE)
     hour = pl.col("start") // HOUR_NS * HOUR_NS // SECOND_NS
     first, last = lines.select(hour.min().alias("first"), hour.max().alias("last")).row(0) if lines.height else (0, -1)
-    rows = observed_read.rows_of_grain(connection, tenant, observed.HOUR, lines["edge"].unique().to_list(), first, last + 1)
+    rows = observed_read.rows_of_grain(
+        connection, tenant, observed.HOUR, lines["edge"].unique().to_list(), first, last + 1
+    )
     counted = codec.decode(rows).bags.filter(pl.col("kind") == INSTANCE)
     fresh = lines.join(counted, on=["edge", "item"], how="anti").unique(["edge", "item"])
     return fresh.with_columns(kind=pl.lit("hours"), item=pl.lit("all"), n=pl.lit(1, pl.Int64), m=pl.lit(0, pl.Int64))
@@ -165,5 +203,7 @@ def _summed(known: list[EdgeRow], parts: Parts) -> list[tuple[EdgeRow, dict[str,
     """Rows of each edge added up, in the order of `known`."""
     whole = parts.at(pl.lit(0, pl.Int64))
     # Mostly there is one row an edge, of an era.
-    found = {row["edge"]: row for row in summaries(added(whole) if whole.totals["edge"].is_duplicated().any() else whole)}
+    found = {
+        row["edge"]: row for row in summaries(added(whole) if whole.totals["edge"].is_duplicated().any() else whole)
+    }
     return [(edge, found[edge.id]) for edge in known if edge.id in found]

@@ -33,7 +33,15 @@ class Found:
     letters: list[Letter]
 
 
-def again(reader: SpanLogPartition, database: Database, exchange: Exchange, kept: Position, retention: Retention, now: datetime, max_spans: int) -> Iterator[Found]:
+def again(
+    reader: SpanLogPartition,
+    database: Database,
+    exchange: Exchange,
+    kept: Position,
+    retention: Retention,
+    now: datetime,
+    max_spans: int,
+) -> Iterator[Found]:
     """What the shard has to know again, in batches, without spans that were late when they came."""
     with database.connection() as connection:
         needed = observed_window.needed_since(connection, now - retention.settle - retention.link_horizon)
@@ -67,7 +75,9 @@ def marked(marks: Marks, needed: datetime | None, now: datetime, position: dict[
     return [*marks[max(0, earlier - 1) :], (now.timestamp(), position)]
 
 
-def stretches(marks: Marks, start: dict[str, int], end: dict[str, int]) -> list[tuple[dict[str, int], dict[str, int], datetime]]:
+def stretches(
+    marks: Marks, start: dict[str, int], end: dict[str, int]
+) -> list[tuple[dict[str, int], dict[str, int], datetime]]:
     """From `start` to `end` from mark to mark, each stretch with about the time when it began to come in."""
     times = {_ordered(position): at for at, position in marks}
     edges = [start, *(position for _, position in marks if _ordered(start) < _ordered(position) < _ordered(end)), end]
@@ -80,7 +90,11 @@ def _ordered(position: dict[str, int]) -> int:
 
 
 def _in_time(connection: Connection, spans: Spans, arrived: datetime) -> Spans:
-    return late_spans(spans, observed_window.settled_before(connection, windows_of_spans(spans), arrived))[0] if spans.height else spans
+    return (
+        late_spans(spans, observed_window.settled_before(connection, windows_of_spans(spans), arrived))[0]
+        if spans.height
+        else spans
+    )
 
 
 __all__ = ["Found", "again", "mark_before", "marked"]

@@ -48,7 +48,9 @@ class Answers:
             return
         self.behind = self.engine.behind()
         with self.database.connection() as connection:
-            observed_request.answer(connection, self.engine.shard, self._asked if caught else self._answered, self.behind, now)
+            observed_request.answer(
+                connection, self.engine.shard, self._asked if caught else self._answered, self.behind, now
+            )
         self._said = int(now.timestamp())
         if caught:
             self._answered = self._asked
@@ -71,21 +73,36 @@ class Requests:
             request = observed_request.ask(connection, self.tenant, at)
         while not self._done(request, shards, settle=settle):
             if time.monotonic() - began > DEADLINE_S:
-                raise StoreUnavailable(f"not every aggregator has caught up within {DEADLINE_S:.0f} s: is `nexus serve --role aggregate` running, and how far is it behind (GET /status)?")
+                raise StoreUnavailable(
+                    f"not every aggregator has caught up within {DEADLINE_S:.0f} s: is `nexus serve --role aggregate` running, and how far is it behind (GET /status)?"
+                )
             time.sleep(LOOK_S)
         with self.database.connection() as connection:
             edges, services = observed.edge_counts(connection)
             late, duplicates, rejected = observed.delivery_totals(connection)
-            position = {name: value for stand in observed_request.stands(connection, shards) for name, value in stand.position.items()}
+            position = {
+                name: value
+                for stand in observed_request.stands(connection, shards)
+                for name, value in stand.position.items()
+            }
             return {
-                "position": position, "windows_replaced": observed_request.touched_since(connection, at), "edges": edges, "services": services, "late_spans": late,
-                "duplicates": duplicates, "rejected": rejected, "sources": sources(connection), "took_ms": round((time.monotonic() - began) * 1000, 1),
+                "position": position,
+                "windows_replaced": observed_request.touched_since(connection, at),
+                "edges": edges,
+                "services": services,
+                "late_spans": late,
+                "duplicates": duplicates,
+                "rejected": rejected,
+                "sources": sources(connection),
+                "took_ms": round((time.monotonic() - began) * 1000, 1),
             }
 
     def _done(self, request: int, shards: list[int], *, settle: bool) -> bool:
         with self.database.connection() as connection:
             # What a shard tells another is there before it says that it has caught up.
-            return observed_request.caught_up(connection, request, shards) and not (settle and observed_link.unread(connection))
+            return observed_request.caught_up(connection, request, shards) and not (
+                settle and observed_link.unread(connection)
+            )
 
     def status(self) -> dict[str, Any]:
         """See `AggregateControl.status`."""
@@ -96,8 +113,15 @@ class Requests:
             open_windows, settled = observed_window.window_counts(connection)
             found = observed_request.stands(connection, shards)
         return {
-            "position": {name: value for stand in found for name, value in stand.position.items()}, f"lag_{self.unit}": sum(stand.behind for stand in found), "edges": edges,
-            "services": services, "late_spans": late, "duplicates": duplicates, "rejected": rejected, "open_windows": open_windows, "settled_windows": settled,
+            "position": {name: value for stand in found for name, value in stand.position.items()},
+            f"lag_{self.unit}": sum(stand.behind for stand in found),
+            "edges": edges,
+            "services": services,
+            "late_spans": late,
+            "duplicates": duplicates,
+            "rejected": rejected,
+            "open_windows": open_windows,
+            "settled_windows": settled,
         }
 
 

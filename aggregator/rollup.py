@@ -53,10 +53,26 @@ class Rows:
     samples: pl.DataFrame
 
 
-BAG_SCHEMA: Final[dict[str, Any]] = {"edge": pl.Int64, "start": pl.Int64, "kind": pl.String, "item": pl.String, "n": pl.Int64, "m": pl.Int64}
+BAG_SCHEMA: Final[dict[str, Any]] = {
+    "edge": pl.Int64,
+    "start": pl.Int64,
+    "kind": pl.String,
+    "item": pl.String,
+    "n": pl.Int64,
+    "m": pl.Int64,
+}
 SAMPLE_SCHEMA: Final[dict[str, Any]] = {
-    "edge": pl.Int64, "start": pl.Int64, "at_ns": pl.Int64, "client_ns": pl.Int64, "server_ns": pl.Int64, "queue_ns": pl.Int64, "trace_hi": pl.UInt64, "trace_lo": pl.UInt64,
-    "span": pl.UInt64, "duration_ns": pl.Int64, "failed": pl.Boolean,
+    "edge": pl.Int64,
+    "start": pl.Int64,
+    "at_ns": pl.Int64,
+    "client_ns": pl.Int64,
+    "server_ns": pl.Int64,
+    "queue_ns": pl.Int64,
+    "trace_hi": pl.UInt64,
+    "trace_lo": pl.UInt64,
+    "span": pl.UInt64,
+    "duration_ns": pl.Int64,
+    "failed": pl.Boolean,
 }
 
 
@@ -66,14 +82,26 @@ def rollup(facts: Facts) -> Rows:
     cells, cell = cells_of(single)
     cells = pl.concat([cells, facts.classes.select(pl.all().gather(cells["fact"]))], how="horizontal")
     totals = cells.group_by(ROW).agg(
-        pl.col("times").sum().alias("facts"), *[(pl.col(name).cast(pl.Int64) * pl.col("times")).sum() for name in COUNTS], *[pl.col(name).sum() for name in SUMS],
+        pl.col("times").sum().alias("facts"),
+        *[(pl.col(name).cast(pl.Int64) * pl.col("times")).sum() for name in COUNTS],
+        *[pl.col(name).sum() for name in SUMS],
     )
     place, first = encoded(cells["edge"].to_numpy().astype(np.uint64) << _HIGH | cells["minute"].to_numpy())
     rows = cells.select(ROW)[first]
-    samples = pl.concat([
-        rows.select(pl.all().gather(pl.Series(place[cell]))), single.select(pl.exclude("fact", "example")), facts.classes.select(pl.col("failed").gather(single["fact"])),
-    ], how="horizontal")
-    return Rows(totals.filter(pl.any_horizontal(pl.col(*TOTALS) != 0)), _bags(cells), _sketches(single, place[cell], rows), samples)
+    samples = pl.concat(
+        [
+            rows.select(pl.all().gather(pl.Series(place[cell]))),
+            single.select(pl.exclude("fact", "example")),
+            facts.classes.select(pl.col("failed").gather(single["fact"])),
+        ],
+        how="horizontal",
+    )
+    return Rows(
+        totals.filter(pl.any_horizontal(pl.col(*TOTALS) != 0)),
+        _bags(cells),
+        _sketches(single, place[cell], rows),
+        samples,
+    )
 
 
 def cells_of(single: pl.DataFrame) -> tuple[pl.DataFrame, npt.NDArray[np.uint32]]:
@@ -84,9 +112,25 @@ def cells_of(single: pl.DataFrame) -> tuple[pl.DataFrame, npt.NDArray[np.uint32]
     codes, first = encoded(single["fact"].to_numpy().astype(np.uint64) << _HIGH | minute.astype(np.uint64))
     sign = single["sign"]
     lengths = [name for name in LATENCIES if f"{name}_ns" in single.columns]
-    summed = pl.DataFrame({"cell": codes, "times": sign.cast(pl.Int64), **{f"{name}_sum": single[f"{name}_ns"] * sign for name in lengths}}).group_by("cell").agg(pl.all().sum())
-    cells = summed.sort("cell").drop("cell").with_columns(
-        fact=single["fact"].gather(first), minute=pl.Series(minute[first].astype(np.uint64)), start=pl.Series((minute[first] + base) * MINUTE_NS),
+    summed = (
+        pl.DataFrame(
+            {
+                "cell": codes,
+                "times": sign.cast(pl.Int64),
+                **{f"{name}_sum": single[f"{name}_ns"] * sign for name in lengths},
+            }
+        )
+        .group_by("cell")
+        .agg(pl.all().sum())
+    )
+    cells = (
+        summed.sort("cell")
+        .drop("cell")
+        .with_columns(
+            fact=single["fact"].gather(first),
+            minute=pl.Series(minute[first].astype(np.uint64)),
+            start=pl.Series((minute[first] + base) * MINUTE_NS),
+        )
     )
     return cells, codes
 
@@ -111,23 +155,38 @@ def _bags(cells: pl.DataFrame) -> pl.DataFrame:
     times = pl.col("times")
     parts = []
     for kind, weight in BAGS.items():
-        item = pl.col(kind) if kind != INSTANCE else pl.col(kind) + pl.lit(SEPARATOR) + (pl.col("start") // HOUR_NS).cast(pl.String)
+        item = (
+            pl.col(kind)
+            if kind != INSTANCE
+            else pl.col(kind) + pl.lit(SEPARATOR) + (pl.col("start") // HOUR_NS).cast(pl.String)
+        )
         parts.append(_bag(cells, kind, item, pl.col(weight) * times))
-    parts.append(_bag(cells, PROBABILITY, pl.col("p").cast(pl.String), pl.col("observed") * times, pl.col("n_failed") * times))
+    parts.append(
+        _bag(cells, PROBABILITY, pl.col("p").cast(pl.String), pl.col("observed") * times, pl.col("n_failed") * times)
+    )
     cause = pl.col("caller_op").fill_null("") + pl.lit(SEPARATOR) + pl.col("callee_op").fill_null("")
     parts.append(_bag(cells, CAUSE, cause, pl.col("n_cause") * times))
     return pl.concat(parts)
 
 
 def _bag(facts: pl.DataFrame, kind: str, item: pl.Expr, n: pl.Expr, m: pl.Expr | None = None) -> pl.DataFrame:
-    counted = facts.select(*ROW, item=item, n=n.cast(pl.Int64), m=(m if m is not None else pl.lit(0)).cast(pl.Int64)).filter(pl.col("item").is_not_null() & (pl.col("n") != 0))
+    counted = facts.select(
+        *ROW, item=item, n=n.cast(pl.Int64), m=(m if m is not None else pl.lit(0)).cast(pl.Int64)
+    ).filter(pl.col("item").is_not_null() & (pl.col("n") != 0))
     summed = counted.group_by(*ROW, "item").agg(pl.col("n", "m").sum()).filter((pl.col("n") != 0) | (pl.col("m") != 0))
-    return summed.select(pl.col("edge"), "start", pl.lit(kind).alias("kind"), "item", "n", "m").cast(pl.Schema(BAG_SCHEMA))
+    return summed.select(pl.col("edge"), "start", pl.lit(kind).alias("kind"), "item", "n", "m").cast(
+        pl.Schema(BAG_SCHEMA)
+    )
 
 
 def add_bags(*parts: pl.DataFrame) -> pl.DataFrame:
     """The sum of bags; what cancels out is gone."""
-    return pl.concat(parts).group_by("edge", "start", "kind", "item").agg(pl.col("n", "m").sum()).filter((pl.col("n") != 0) | (pl.col("m") != 0))
+    return (
+        pl.concat(parts)
+        .group_by("edge", "start", "kind", "item")
+        .agg(pl.col("n", "m").sum())
+        .filter((pl.col("n") != 0) | (pl.col("m") != 0))
+    )
 
 
 def add_totals(*parts: pl.DataFrame) -> pl.DataFrame:

@@ -69,16 +69,31 @@ class Aggregation:
         total = Batch()
         while True:
             done = self._batch()
-            total = Batch(total.spans + done.spans, total.windows + done.windows, total.late + done.late, total.duplicates + done.duplicates, total.rejected + done.rejected)
-            if done.spans == 0 and (target is None or self.engine.reached(target) or time.monotonic() - began > SETTLE_DEADLINE_S):
+            total = Batch(
+                total.spans + done.spans,
+                total.windows + done.windows,
+                total.late + done.late,
+                total.duplicates + done.duplicates,
+                total.rejected + done.rejected,
+            )
+            if done.spans == 0 and (
+                target is None or self.engine.reached(target) or time.monotonic() - began > SETTLE_DEADLINE_S
+            ):
                 break
         with self.database.connection() as connection:
             edges, services = observed.edge_counts(connection)
             late, duplicates, rejected = observed.delivery_totals(connection)
             found = sources(connection)
         return {
-            "position": self.engine.position(), "windows_replaced": total.windows, "edges": edges, "services": services, "late_spans": late, "duplicates": duplicates,
-            "rejected": rejected, "sources": found, "took_ms": round((time.monotonic() - began) * 1000, 1),
+            "position": self.engine.position(),
+            "windows_replaced": total.windows,
+            "edges": edges,
+            "services": services,
+            "late_spans": late,
+            "duplicates": duplicates,
+            "rejected": rejected,
+            "sources": found,
+            "took_ms": round((time.monotonic() - began) * 1000, 1),
         }
 
     def status(self) -> dict[str, Any]:

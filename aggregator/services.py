@@ -21,8 +21,18 @@ NOTICE: Final = 0.02
 NAMED: Final = 3
 # What bags hold, in words.
 ITEMS: Final = {
-    "cause": "operations (name spans by route, not by URL)", "version": "versions", "source_version": "versions", "target_version": "versions of a callee", "instance": "instances",
-    "instance_name": "instances", "via": "topics", "alias": "names of a callee", "reached": "names of a callee", "address": "addresses", "exit": "protocols", "protocol": "protocols",
+    "cause": "operations (name spans by route, not by URL)",
+    "version": "versions",
+    "source_version": "versions",
+    "target_version": "versions of a callee",
+    "instance": "instances",
+    "instance_name": "instances",
+    "via": "topics",
+    "alias": "names of a callee",
+    "reached": "names of a callee",
+    "address": "addresses",
+    "exit": "protocols",
+    "protocol": "protocols",
     "p": "sampling probabilities",
 }
 # By kind and item: how often it counts, and a second number.
@@ -33,12 +43,17 @@ def overfull(rows: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], set[
     """Kinds of bags with items beyond their limit, by source and environment, of rows (source, environment, bags)."""
     found: dict[tuple[str, str], set[str]] = {}
     for source, environment, bags in rows:
-        found.setdefault((source, environment), set()).update(bag["k"] for bag in json.loads(bags) if any(item.startswith(OTHER) for item in bag["i"]))
+        found.setdefault((source, environment), set()).update(
+            bag["k"] for bag in json.loads(bags) if any(item.startswith(OTHER) for item in bag["i"])
+        )
     return found
 
 
 def service_view(
-    known: list[EdgeRow], bags: pl.DataFrame, delivered: dict[tuple[str, str], dict[str, int]], full: Mapping[tuple[str, str], set[str]] = MappingProxyType({}),
+    known: list[EdgeRow],
+    bags: pl.DataFrame,
+    delivered: dict[tuple[str, str], dict[str, int]],
+    full: Mapping[tuple[str, str], set[str]] = MappingProxyType({}),
 ) -> list[dict[str, Any]]:
     """One mapping a service, in the order of `known`, with the counters by their names. `full`: of its edges, as of `overfull`.
 
@@ -60,14 +75,27 @@ def service_view(
         counters["unnamed"] = spans if edge.source == UNNAMED else sum(beside.values())
         arrived = delivered.get((edge.source, edge.source_env), {"late": 0, "duplicates": 0, "rejected": 0})
         view: dict[str, Any] = {
-            "name": edge.source, "environment": edge.source_env, **counters, **arrived, "exit_spans": {name: n for name, (n, _) in exits.items()},
-            "protocols": {name: {"exits": n, "resolved": m, "share": m / n if n else 0.0} for name, (n, m) in exits.items()},
-            "instances": sorted(sent[edge.id]), "versions": sorted(bag.get("version", {})), "shares": shares(edge.source, counters | arrived, infrastructure),
-            "sampling": {"known": counters["spans_sampling_known"] / spans if spans else 0.0, "smallest_probability": min((float(p) for p in bag.get("p", {})), default=None)},
+            "name": edge.source,
+            "environment": edge.source_env,
+            **counters,
+            **arrived,
+            "exit_spans": {name: n for name, (n, _) in exits.items()},
+            "protocols": {
+                name: {"exits": n, "resolved": m, "share": m / n if n else 0.0} for name, (n, m) in exits.items()
+            },
+            "instances": sorted(sent[edge.id]),
+            "versions": sorted(bag.get("version", {})),
+            "shares": shares(edge.source, counters | arrived, infrastructure),
+            "sampling": {
+                "known": counters["spans_sampling_known"] / spans if spans else 0.0,
+                "smallest_probability": min((float(p) for p in bag.get("p", {})), default=None),
+            },
         }
         unpaired = counters["unpaired_clients"] - infrastructure.get("unpaired_clients", 0)
         said = sentences(view, unpaired, sorted(beside if edge.source != UNNAMED else sent[edge.id]))
-        kinds = full.get((edge.source, edge.source_env), set()) | {kind for kind, items in bag.items() if any(item.startswith(OTHER) for item in items)}
+        kinds = full.get((edge.source, edge.source_env), set()) | {
+            kind for kind, items in bag.items() if any(item.startswith(OTHER) for item in items)
+        }
         views.append(view | {"findings": said + _beyond(edge.source, kinds)})
     return views
 
@@ -97,9 +125,14 @@ def shares(service: str, counts: dict[str, int], infrastructure: dict[str, int])
     exits = {name: counts[name] - infrastructure.get(name, 0) for name in EXITS}
     out, entries, spans = sum(exits.values()), counts["entry_spans"], counts["spans"]
     parts = {
-        "paired": (exits["exits_paired"], out), "resolved": (exits["exits_paired"] + exits["exits_by_attribute"], out), "unpaired": (exits["unpaired_clients"], out),
-        "orphaned": (counts["orphan_servers"] + counts["orphan_consumers"], entries), "late": (counts["late"], spans), "duplicate": (counts["duplicates"], spans),
-        "clock_suspect": (counts["clock_suspect"], spans), "unnamed": (counts["unnamed"], spans if service == UNNAMED else spans + counts["unnamed"]),
+        "paired": (exits["exits_paired"], out),
+        "resolved": (exits["exits_paired"] + exits["exits_by_attribute"], out),
+        "unpaired": (exits["unpaired_clients"], out),
+        "orphaned": (counts["orphan_servers"] + counts["orphan_consumers"], entries),
+        "late": (counts["late"], spans),
+        "duplicate": (counts["duplicates"], spans),
+        "clock_suspect": (counts["clock_suspect"], spans),
+        "unnamed": (counts["unnamed"], spans if service == UNNAMED else spans + counts["unnamed"]),
     }
     return {name: part / whole if whole else None for name, (part, whole) in parts.items()}
 
@@ -116,28 +149,60 @@ def sentences(view: dict[str, Any], unpaired: int, senders: list[str]) -> list[s
     among = [sender for sender in senders if sender not in {"", OTHER}]
     places = f" ({', '.join(among[:NAMED])}{', ...' if len(among) > NAMED else ''})" if among else ""
     if name == UNNAMED:
-        out.append((2.0, f"{view['spans']} spans name no service: set service.name (OTEL_SERVICE_NAME) on their senders{places}"))
+        out.append(
+            (
+                2.0,
+                f"{view['spans']} spans name no service: set service.name (OTEL_SERVICE_NAME) on their senders{places}",
+            )
+        )
     else:
-        notice(view["shares"]["unnamed"], f"{view['unnamed']} spans from instances of `{name}`{places} name no service: set service.name (OTEL_SERVICE_NAME) for all that sends there")
+        notice(
+            view["shares"]["unnamed"],
+            f"{view['unnamed']} spans from instances of `{name}`{places} name no service: set service.name (OTEL_SERVICE_NAME) for all that sends there",
+        )
     notice(
         view["shares"]["unpaired"],
         f"{unpaired} CLIENT or PRODUCER spans of `{name}` have no far end and name none: calls need server.address or peer.service, messages messaging.system and messaging.destination.name",
     )
     entries = max(view["entry_spans"], 1)
-    notice(view["orphan_servers"] / entries, f"{view['orphan_servers']} SERVER spans of `{name}` name a parent that was not seen within the horizon: callers sample otherwise, or drop spans")
-    notice(view["orphan_consumers"] / entries, f"{view['orphan_consumers']} CONSUMER spans of `{name}` point to producers that were not seen within the horizon")
-    notice(view["bad_parents"] / spans, f"`{name}` sends {view['bad_parents']} spans with an unusable parent id (wrong length, the span itself, or a cycle)")
-    notice(view["conflicting_duplicates"] / spans, f"`{name}` sends {view['conflicting_duplicates']} spans again with other content: span ids are reused, or spans exported before they end")
-    notice(view["clock_suspect"] / spans, f"{view['clock_suspect']} spans of `{name}` end before they start, or have no end: check its clock")
+    notice(
+        view["orphan_servers"] / entries,
+        f"{view['orphan_servers']} SERVER spans of `{name}` name a parent that was not seen within the horizon: callers sample otherwise, or drop spans",
+    )
+    notice(
+        view["orphan_consumers"] / entries,
+        f"{view['orphan_consumers']} CONSUMER spans of `{name}` point to producers that were not seen within the horizon",
+    )
+    notice(
+        view["bad_parents"] / spans,
+        f"`{name}` sends {view['bad_parents']} spans with an unusable parent id (wrong length, the span itself, or a cycle)",
+    )
+    notice(
+        view["conflicting_duplicates"] / spans,
+        f"`{name}` sends {view['conflicting_duplicates']} spans again with other content: span ids are reused, or spans exported before they end",
+    )
+    notice(
+        view["clock_suspect"] / spans,
+        f"{view['clock_suspect']} spans of `{name}` end before they start, or have no end: check its clock",
+    )
     if view["unresolved_links"] and not view["orphan_consumers"]:
         notice(
             view["unresolved_links"] / spans,
             f"`{name}` links to {view['unresolved_links']} messages whose senders were not seen within the horizon: instrument them, or keep the spans of both ends",
         )
-    notice(view["beyond_horizon"] / spans, f"{view['beyond_horizon']} parents or linked messages of `{name}` lie further away in time than the pairing horizon")
+    notice(
+        view["beyond_horizon"] / spans,
+        f"{view['beyond_horizon']} parents or linked messages of `{name}` lie further away in time than the pairing horizon",
+    )
     notice(view["late"] / spans, f"{view['late']} spans of `{name}` came after their window had settled")
     notice(view["rejected"] / spans, f"{view['rejected']} spans of `{name}` were refused for their ids or start time")
-    notice(view["duplicates"] / spans, f"{view['duplicates']} spans of `{name}` were delivered again: check its exporter's timeout against the collector's answer time")
+    notice(
+        view["duplicates"] / spans,
+        f"{view['duplicates']} spans of `{name}` were delivered again: check its exporter's timeout against the collector's answer time",
+    )
     if 0 < view["sampling"]["known"] < 1:
-        notice(1 - view["sampling"]["known"], f"{spans - view['spans_sampling_known']} of {spans} spans of `{name}` do not say with what probability they were kept (tracestate ot=th)")
+        notice(
+            1 - view["sampling"]["known"],
+            f"{spans - view['spans_sampling_known']} of {spans} spans of `{name}` do not say with what probability they were kept (tracestate ot=th)",
+        )
     return [sentence for _, sentence in sorted(out, key=lambda item: (-item[0], item[1]))]

@@ -53,7 +53,9 @@ class Shard:
         """Spans that came to the wrong partition, by the partition that they belong to."""
         if not spans.height:
             return {}
-        parts = spans.with_columns(to=partition_of(spans["trace_id"], self.partitions)).partition_by("to", as_dict=True, include_key=False, maintain_order=True)
+        parts = spans.with_columns(to=partition_of(spans["trace_id"], self.partitions)).partition_by(
+            "to", as_dict=True, include_key=False, maintain_order=True
+        )
         return {int(str(to)): part for (to,), part in parts.items()}
 
     def foreign(self, spans: Spans) -> pl.Series:
@@ -69,11 +71,15 @@ class Shard:
             return {}
         before = self._audience(known) if known.height else after.clear()
         fresh = after.join(before, on=_PAIR, how="anti")
-        spans = every.with_columns(trace=_trace_keys(every["tenant"], every["trace_id"]), added=pl.int_range(pl.len()) >= known.height)
+        spans = every.with_columns(
+            trace=_trace_keys(every["tenant"], every["trace_id"]), added=pl.int_range(pl.len()) >= known.height
+        )
         # A shard that is new to a trace gets all of it; one that knows it what was added.
         whole = spans.join(fresh, on="trace")
         added = spans.filter("added").join(after.join(fresh, on=_PAIR, how="anti"), on="trace")
-        parts = pl.concat([whole, added]).drop("trace", "added").partition_by("partition", as_dict=True, include_key=False)
+        parts = (
+            pl.concat([whole, added]).drop("trace", "added").partition_by("partition", as_dict=True, include_key=False)
+        )
         return {int(str(to)): part for (to,), part in sorted(parts.items())}
 
     def _audience(self, spans: pl.DataFrame) -> pl.DataFrame:
@@ -92,16 +98,29 @@ class Shard:
         mine = owners.filter(pl.col("partition") == self.partition)["trace"]
         both = pl.concat([ends.select(trace="own", beside="other"), ends.select(trace="other", beside="own")])
         tells = pl.concat([mine, both.filter(pl.col("beside").is_in(mine.implode()))["trace"]]).unique()
-        listeners = groups.join(owners, on="trace").select("group", "partition").unique().filter(pl.col("partition") != self.partition)
-        told = groups.filter(pl.col("trace").is_in(tells.implode())).join(listeners, on="group").join(owners.rename({"partition": "owner"}), on="trace")
+        listeners = (
+            groups.join(owners, on="trace")
+            .select("group", "partition")
+            .unique()
+            .filter(pl.col("partition") != self.partition)
+        )
+        told = (
+            groups.filter(pl.col("trace").is_in(tells.implode()))
+            .join(listeners, on="group")
+            .join(owners.rename({"partition": "owner"}), on="trace")
+        )
         return told.filter(pl.col("owner") != pl.col("partition")).select("trace", "partition")
 
 
 def _ends(spans: pl.DataFrame) -> pl.DataFrame:
     """Both ends of links between traces, of spans that may tie messages: keys `own` and `other`, trace ids `own_id` and `other_id`."""
-    linking = spans.filter(pl.col("kind").is_in([Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER]) & (pl.col("links").list.len() > 0))
+    linking = spans.filter(
+        pl.col("kind").is_in([Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER]) & (pl.col("links").list.len() > 0)
+    )
     flat = linking.select("tenant", "links", own_id="trace_id").explode("links", keep_nulls=False, empty_as_null=False)
-    flat = flat.with_columns(other_id=pl.col("links").struct.field("trace_id")).filter(pl.col("other_id").bin.size() == 16)  # bytes of a trace id
+    flat = flat.with_columns(other_id=pl.col("links").struct.field("trace_id")).filter(
+        pl.col("other_id").bin.size() == 16
+    )  # bytes of a trace id
     own, other = (_trace_keys(flat["tenant"], flat[name]) for name in ("own_id", "other_id"))
     return flat.select("own_id", "other_id", own=own, other=other).filter(pl.col("own") != pl.col("other")).unique()
 

@@ -52,9 +52,15 @@ def quantiles(buckets: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Nearest-rank quantiles of sketches (`by`, `bucket`, `n` above zero): one line a group with `count` and `p50` to `p99` in nanoseconds."""
     ordered = buckets.sort(*by, "bucket")
     upto = ordered["n"].cum_sum().to_numpy()
-    found = ordered.with_row_index("first").group_by(by, maintain_order=True).agg(pl.col("first").first(), count=pl.col("n").sum())
+    found = (
+        ordered.with_row_index("first")
+        .group_by(by, maintain_order=True)
+        .agg(pl.col("first").first(), count=pl.col("n").sum())
+    )
     first, count = found["first"].to_numpy(), found["count"].to_numpy()
     before = upto[first] - ordered["n"].to_numpy()[first]
     values = ordered.select(value(pl.col("bucket"))).to_series()
     places = {name: np.searchsorted(upto, before + np.maximum(np.ceil(count * q), 1)) for name, q in QUANTILES.items()}
-    return found.select(*by, "count", *[values.gather(place.astype(np.uint32)).alias(name) for name, place in places.items()])
+    return found.select(
+        *by, "count", *[values.gather(place.astype(np.uint32)).alias(name) for name, place in places.items()]
+    )

@@ -31,7 +31,21 @@ REMOTE_KNOWN = 0x100
 REMOTE = 0x200
 # Of contents, what goes into facts as it is.
 _VOICE: Final = (
-    "sid", "kind", "role", "name", "service_version", "instance", "p", "error", "cancel", "retry", "family", "database", "infrastructure", "named_env", "msg_system",
+    "sid",
+    "kind",
+    "role",
+    "name",
+    "service_version",
+    "instance",
+    "p",
+    "error",
+    "cancel",
+    "retry",
+    "family",
+    "database",
+    "infrastructure",
+    "named_env",
+    "msg_system",
 )
 
 
@@ -85,7 +99,9 @@ class Steps:
         """Columns of rows or contents for each of `rows` (numbers; null or negative = nulls)."""
         names = list(names)
         at = rows if isinstance(rows, pl.Series) else nullable(rows)
-        found = self.rows.select(pl.col("content", *(name for name in names if name in self.rows.columns and name != "content")).gather(at))
+        found = self.rows.select(
+            pl.col("content", *(name for name in names if name in self.rows.columns and name != "content")).gather(at)
+        )
         said = [name for name in names if name not in found.columns]
         if said:
             found = pl.concat([found, self.contents.select(pl.col(said).gather(found["content"]))], how="horizontal")
@@ -110,7 +126,10 @@ def steps(prepared: Prepared, rules: Rules) -> Steps:
     said = said.with_columns(voice=pl.Series(encoded(mixed([said[name] for name in _VOICE]))[0]))
     start, end = rows["start_ns"], rows["end_ns"]
     rows = rows.with_columns(
-        row=pl.int_range(pl.len(), dtype=pl.UInt32), content=pl.Series(content), role=pl.Series(said["role"].to_numpy()[content]), suspect=end < start,
+        row=pl.int_range(pl.len(), dtype=pl.UInt32),
+        content=pl.Series(content),
+        role=pl.Series(said["role"].to_numpy()[content]),
+        suspect=end < start,
     ).with_columns(latency=pl.when(end >= start).then(end - start))
     return Steps(_stand(rows, parent, foreign, said["flags"].to_numpy()[content], rules), said, prepared.links)
 
@@ -119,21 +138,38 @@ def _roles(said: pl.DataFrame) -> pl.DataFrame:
     kind = pl.col("kind")
     message = pl.col("message") & ~(pl.col("database") & pl.col("operation").is_null())
     return said.with_columns(
-        role=pl.when(kind == Kind.SERVER).then(Role.SERVER)
-        .when(kind == Kind.PRODUCER).then(Role.PUBLISH)
-        .when((kind == Kind.CONSUMER) & (pl.col("operation") == "receive")).then(Role.POLL)
-        .when((kind == Kind.CONSUMER) & (pl.col("operation") == "settle")).then(Role.SETTLE)
-        .when(kind == Kind.CONSUMER).then(Role.PROCESS)
-        .when((kind == Kind.CLIENT) & message & (pl.col("operation").is_null() | pl.col("operation").is_in(["send", "create"]))).then(Role.PUBLISH)
-        .when((kind == Kind.CLIENT) & message & (pl.col("operation") == "receive")).then(Role.POLL)
-        .when((kind == Kind.CLIENT) & message & (pl.col("operation") == "settle")).then(Role.SETTLE)
-        .when(kind == Kind.CLIENT).then(Role.CALL)
-        .otherwise(Role.LOCAL).cast(pl.UInt8),
-        named_env=pl.col("environment").fill_null(""), p=probability(pl.col("trace_state"), pl.col("source_probability")),
+        role=pl.when(kind == Kind.SERVER)
+        .then(Role.SERVER)
+        .when(kind == Kind.PRODUCER)
+        .then(Role.PUBLISH)
+        .when((kind == Kind.CONSUMER) & (pl.col("operation") == "receive"))
+        .then(Role.POLL)
+        .when((kind == Kind.CONSUMER) & (pl.col("operation") == "settle"))
+        .then(Role.SETTLE)
+        .when(kind == Kind.CONSUMER)
+        .then(Role.PROCESS)
+        .when(
+            (kind == Kind.CLIENT)
+            & message
+            & (pl.col("operation").is_null() | pl.col("operation").is_in(["send", "create"]))
+        )
+        .then(Role.PUBLISH)
+        .when((kind == Kind.CLIENT) & message & (pl.col("operation") == "receive"))
+        .then(Role.POLL)
+        .when((kind == Kind.CLIENT) & message & (pl.col("operation") == "settle"))
+        .then(Role.SETTLE)
+        .when(kind == Kind.CLIENT)
+        .then(Role.CALL)
+        .otherwise(Role.LOCAL)
+        .cast(pl.UInt8),
+        named_env=pl.col("environment").fill_null(""),
+        p=probability(pl.col("trace_state"), pl.col("source_probability")),
     )
 
 
-def _silenced(content: npt.NDArray[np.uint32], said: pl.DataFrame, heard: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint32], pl.DataFrame]:
+def _silenced(
+    content: npt.NDArray[np.uint32], said: pl.DataFrame, heard: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.uint32], pl.DataFrame]:
     """Attributes of local spans say nothing of edges, unless they are the callee's end of a boundary call: the others get contents without concepts."""
     used = np.zeros(said.height, dtype=bool)
     used[content[~heard]] = True
@@ -141,12 +177,23 @@ def _silenced(content: npt.NDArray[np.uint32], said: pl.DataFrame, heard: npt.ND
         return content, said
     twin = np.cumsum(used, dtype=np.uint32) + np.uint32(said.height - 1)
     mute = said.filter(pl.Series(used)).with_columns(
-        [pl.lit(value=False).alias(name) if said.schema[name] == pl.Boolean else pl.lit(None, said.schema[name]).alias(name) for name in CONCEPTS],
+        [
+            pl.lit(value=False).alias(name)
+            if said.schema[name] == pl.Boolean
+            else pl.lit(None, said.schema[name]).alias(name)
+            for name in CONCEPTS
+        ],
     )
     return np.where(heard, content, twin[content]), pl.concat([said, mute.select(said.columns)])
 
 
-def _stand(rows: pl.DataFrame, parent: npt.NDArray[np.int64], foreign: npt.NDArray[np.bool_], flags: npt.NDArray[Any], rules: Rules) -> pl.DataFrame:
+def _stand(
+    rows: pl.DataFrame,
+    parent: npt.NDArray[np.int64],
+    foreign: npt.NDArray[np.bool_],
+    flags: npt.NDArray[Any],
+    rules: Rules,
+) -> pl.DataFrame:
     role, kind = rows["role"].to_numpy(), rows["kind"].to_numpy()
     start = rows["start_ns"].to_numpy()
     end = np.maximum(rows["end_ns"].to_numpy(), start)
@@ -156,7 +203,13 @@ def _stand(rows: pl.DataFrame, parent: npt.NDArray[np.int64], foreign: npt.NDArr
     gap = np.maximum(start, start[parent]) - np.minimum(end, end[parent])
     seen = known & (gap <= np.where(publishes | consumes, rules.link_horizon_ns, rules.call_horizon_ns))
     said_local = ((flags & REMOTE_KNOWN) != 0) & ((flags & REMOTE) == 0)
-    remote_self = known & ~foreign & (kind == Kind.SERVER) & (kind[parent] == Kind.CLIENT) & (rows["shared"].to_numpy() | ~said_local)
+    remote_self = (
+        known
+        & ~foreign
+        & (kind == Kind.SERVER)
+        & (kind[parent] == Kind.CLIENT)
+        & (rows["shared"].to_numpy() | ~said_local)
+    )
     self_consume = known & ~foreign & consumes & publishes
     leaves = foreign | remote_self | self_consume
     crossing = seen & (foreign | remote_self)
@@ -164,6 +217,10 @@ def _stand(rows: pl.DataFrame, parent: npt.NDArray[np.int64], foreign: npt.NDArr
     up = np.where(local, parent, -1)
     entry = ancestors(up, (kind == Kind.SERVER) | (kind == Kind.CONSUMER))
     return rows.with_columns(
-        seen=pl.Series(seen), crossing=pl.Series(crossing), self_consume=pl.Series(seen & self_consume), local=pl.Series(local), beyond=pl.Series(known & ~seen & leaves),
+        seen=pl.Series(seen),
+        crossing=pl.Series(crossing),
+        self_consume=pl.Series(seen & self_consume),
+        local=pl.Series(local),
+        beyond=pl.Series(known & ~seen & leaves),
         entry=pl.Series(entry),
     )

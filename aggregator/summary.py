@@ -35,9 +35,26 @@ def summaries(parts: Parts) -> list[dict[str, Any]]:
     places = rows.select(*ROW, "place")
     out = [
         {
-            **row, "basis": {}, "protocol": {}, "via": {}, "source_version": (), "target_version": (), "alias": (), "address": (), "folded": {}, "causes": [],
-            "instances": 0, "active_days": 0,
-            "instance_hours": 0, "examples": [], "adjusted_calls": None, "adjusted_errors": None, "sampling_known": 0.0, "client": None, "server": None, "queue": None,
+            **row,
+            "basis": {},
+            "protocol": {},
+            "via": {},
+            "source_version": (),
+            "target_version": (),
+            "alias": (),
+            "address": (),
+            "folded": {},
+            "causes": [],
+            "instances": 0,
+            "active_days": 0,
+            "instance_hours": 0,
+            "examples": [],
+            "adjusted_calls": None,
+            "adjusted_errors": None,
+            "sampling_known": 0.0,
+            "client": None,
+            "server": None,
+            "queue": None,
         }
         for row in rows.iter_rows(named=True)
     ]
@@ -66,7 +83,9 @@ def _bags(parts: Parts, places: pl.DataFrame) -> Iterator[tuple[int, str, list[s
         start = end
 
 
-def _take(row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items: list[str], n: list[int], m: list[int]) -> None:
+def _take(
+    row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items: list[str], n: list[int], m: list[int]
+) -> None:
     instances, days = seen
     beyond = sum(count for item, count in zip(items, n, strict=True) if item.startswith(OTHER))
     if beyond:
@@ -76,8 +95,13 @@ def _take(row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items
     elif kind in LISTED:
         row[kind] = tuple(item for item in items if item != OTHER)
     elif kind == CAUSE:
-        causes = [(caller or None, callee or None, count) for (caller, callee), count in zip((item.split(SEPARATOR) for item in items), n, strict=True)]
-        row["causes"] = sorted(causes, key=lambda cause: (-cause[2], cause[0] is None, cause[0] or "", cause[1] is None, cause[1] or ""))
+        causes = [
+            (caller or None, callee or None, count)
+            for (caller, callee), count in zip((item.split(SEPARATOR) for item in items), n, strict=True)
+        ]
+        row["causes"] = sorted(
+            causes, key=lambda cause: (-cause[2], cause[0] is None, cause[0] or "", cause[1] is None, cause[1] or "")
+        )
     elif kind == INSTANCE:
         for item in items:
             instance, hour = item.rsplit(SEPARATOR, 1)
@@ -101,18 +125,30 @@ def _take(row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items
 
 def _latencies(buckets: pl.DataFrame, rows: pl.DataFrame, number: int, name: str) -> Iterator[tuple[Any, ...]]:
     """`place`, and what `summaries` says of a latency."""
-    sketch = buckets.filter((number_of(pl.col("mark")) == number) & (pl.col("n") > 0)).select(*ROW, bucket=bucket_of(pl.col("mark")), n="n")
+    sketch = buckets.filter((number_of(pl.col("mark")) == number) & (pl.col("n") > 0)).select(
+        *ROW, bucket=bucket_of(pl.col("mark")), n="n"
+    )
     low, high = f"{name}_min", f"{name}_max"
     found = quantiles(sketch, list(ROW)).join(rows.select(*ROW, "place", f"{name}_sum", low, high), on=ROW)
     inside = [pl.col(mark).clip(low, high) / _NS_IN_MS for mark in QUANTILES]
-    return found.select("place", "count", pl.col(f"{name}_sum") / _NS_IN_MS, pl.col(low) / _NS_IN_MS, *inside, pl.col(high) / _NS_IN_MS).iter_rows()
+    return found.select(
+        "place", "count", pl.col(f"{name}_sum") / _NS_IN_MS, pl.col(low) / _NS_IN_MS, *inside, pl.col(high) / _NS_IN_MS
+    ).iter_rows()
 
 
 def _examples(parts: Parts, places: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
     """`place`, and what `summaries` says of sample traces, in the order of outcomes: the slowest first, else by trace."""
     slowness = pl.when(pl.col("outcome") == "slowest").then(-pl.col("duration_ns").fill_null(0)).otherwise(0)
     found = shown(parts.examples).join(places, on=ROW).sort("place", "outcome", slowness, *TRACE)
-    traces, spans = (np.column_stack([found[name].to_numpy() for name in names]).astype(">u8").tobytes().hex() for names in (TRACE, ("span",)))
-    ids = ((traces[at * _TRACE : (at + 1) * _TRACE], spans[at * _SPAN : (at + 1) * _SPAN]) for at in range(found.height))
+    traces, spans = (
+        np.column_stack([found[name].to_numpy() for name in names]).astype(">u8").tobytes().hex()
+        for names in (TRACE, ("span",))
+    )
+    ids = (
+        (traces[at * _TRACE : (at + 1) * _TRACE], spans[at * _SPAN : (at + 1) * _SPAN]) for at in range(found.height)
+    )
     lines = found.select("place", "outcome", pl.col("duration_ns") / _NS_IN_MS).iter_rows()
-    return ((place, outcome, trace, span, duration) for (place, outcome, duration), (trace, span) in zip(lines, ids, strict=True))
+    return (
+        (place, outcome, trace, span, duration)
+        for (place, outcome, duration), (trace, span) in zip(lines, ids, strict=True)
+    )

@@ -15,7 +15,10 @@ from nexus.model.service import ADDRESS_CLASS, ANONYMOUS, UNNAMED, Node, NodeKin
 
 _ENVIRONMENTS: Final = ("resource.deployment.environment.name", "resource.deployment.environment")
 _DESTINATIONS: Final = (
-    "span.messaging.destination.template", "span.messaging.destination.name", "span.messaging.destination", "span.messaging.rabbitmq.destination.routing_key",
+    "span.messaging.destination.template",
+    "span.messaging.destination.name",
+    "span.messaging.destination",
+    "span.messaging.rabbitmq.destination.routing_key",
     "span.messaging.rabbitmq.routing_key",
 )
 _SENDS: Final = "(kind = producer || kind = client)"
@@ -65,8 +68,17 @@ def _database(source: str, target: Node) -> str:
         first += f" && {_equal(['span.db.system.name', 'span.db.system'], spellings)}"
     sets = [f"{{ {first} }}"]
     # Host and name may stand on different layers of one call, and which of two parts is which is not told by the node's name.
-    for part in (rest if len(rest) < 2 else (rest[0], "/".join(rest[1:]))):
-        named = _equal(["span.db.namespace", "span.db.name", "span.db.redis.database_index", "span.peer.service", "span.service.peer.name"], [part])
+    for part in rest if len(rest) < 2 else (rest[0], "/".join(rest[1:])):
+        named = _equal(
+            [
+                "span.db.namespace",
+                "span.db.name",
+                "span.db.redis.database_index",
+                "span.peer.service",
+                "span.service.peer.name",
+            ],
+            [part],
+        )
         sets.append(f"{{ {source} && kind = client && ({named} || {host(part)}) }}")
     return " && ".join(sets)
 
@@ -100,7 +112,9 @@ def _calls(source: Node, target: Node, basis: Mapping[str, int], addresses: Sequ
     if any(basis.get(name) for name in ("paired", "boundary")):
         parts.append(f"({{ {caller} }} >> {{ {callee} }})")
     if basis.get("server_only"):
-        stated = _equal(["span.peer.service", "span.service.peer.name"], sorted({source.name, source.name.rpartition("/")[2]}))
+        stated = _equal(
+            ["span.peer.service", "span.service.peer.name"], sorted({source.name, source.name.rpartition("/")[2]})
+        )
         parts.append(f"(({{ {caller} }} >> {{ {callee} }}) || {{ {callee} && kind = server && {stated} }})")
     if basis.get("inferred"):
         parts.append(f"({{ {caller} && kind = client }} && {{ {callee} && kind = server }})")
@@ -109,7 +123,15 @@ def _calls(source: Node, target: Node, basis: Mapping[str, int], addresses: Sequ
     return " || ".join(parts) or f"{{ {caller} }} >> {{ {callee} }}"
 
 
-def trace_query(relation: str, source: Node, target: Node, *, basis: Mapping[str, int], via: Mapping[str, int], addresses: Sequence[str] = ()) -> str:
+def trace_query(
+    relation: str,
+    source: Node,
+    target: Node,
+    *,
+    basis: Mapping[str, int],
+    via: Mapping[str, int],
+    addresses: Sequence[str] = (),
+) -> str:
     """TraceQL for an observed edge."""
     if relation == "PUBLISHES_OBSERVED":
         return f"{{ {service(source)} && {_SENDS} }} && {{ {_topic(target.name)} }}"
@@ -129,11 +151,22 @@ def grafana_url(base: str, datasource: str, query: str, start_ms: int, end_ms: i
     """A link that opens the query in Grafana's Explore."""
     panes = {
         "nexus": {
-            "datasource": datasource, "queries": [{"refId": "A", "datasource": {"type": "tempo", "uid": datasource}, "queryType": "traceql", "query": query, "limit": 20}],
+            "datasource": datasource,
+            "queries": [
+                {
+                    "refId": "A",
+                    "datasource": {"type": "tempo", "uid": datasource},
+                    "queryType": "traceql",
+                    "query": query,
+                    "limit": 20,
+                }
+            ],
             "range": {"from": str(start_ms), "to": str(end_ms)},
         },
     }
-    return f"{base.rstrip('/')}/explore?schemaVersion=1&panes={quote(json.dumps(panes, separators=(',', ':')), safe='')}"
+    return (
+        f"{base.rstrip('/')}/explore?schemaVersion=1&panes={quote(json.dumps(panes, separators=(',', ':')), safe='')}"
+    )
 
 
 def tempo_url(base: str, query: str, start_s: int, end_s: int) -> str:

@@ -16,7 +16,11 @@ log = structlog.get_logger("nexus.aggregator")
 
 def keep_up(database: Database, retention: Retention, now: datetime) -> None:
     """Make the partitions that are wanted, drop those that are past their retention. What long statements or a backup are in the way of is done the next time."""
-    kept = {observed.MINUTE: now - retention.minutes, observed.HOUR: now - retention.hours, observed.DAY: now - retention.days}
+    kept = {
+        observed.MINUTE: now - retention.minutes,
+        observed.HOUR: now - retention.hours,
+        observed.DAY: now - retention.days,
+    }
     try:
         with database.connection() as connection:
             wanted = observed_partition.wanted_partitions(connection, now)

@@ -66,7 +66,9 @@ class WorkingSpans:
     def recover(self, seq: int) -> None:
         """Load what was committed up to part `seq`; drop the rest."""
         self._parts = []
-        numbers = sorted({int(path.name.split(".")[0]) for path in self._folder.iterdir() if path.suffix in {".rows", ".spans"}})
+        numbers = sorted(
+            {int(path.name.split(".")[0]) for path in self._folder.iterdir() if path.suffix in {".rows", ".spans"}}
+        )
         for number in numbers:
             if number > seq:
                 for path in self._folder.glob(f"{number:010}.*"):
@@ -84,7 +86,10 @@ class WorkingSpans:
             old = pl.read_ipc(samples)
             if "trace_id" in old.columns:
                 (high, low), shown = halves(old["trace_id"].fill_null(b"\0" * 16)), old["trace_id"].is_not_null()
-                ids = [pl.when(shown).then(pl.Series(part)).alias(name) for name, part in (("trace_hi", high), ("trace_lo", low), ("span", eight(old["span_id"])))]
+                ids = [
+                    pl.when(shown).then(pl.Series(part)).alias(name)
+                    for name, part in (("trace_hi", high), ("trace_lo", low), ("span", eight(old["span_id"])))
+                ]
                 old = old.with_columns(ids).with_columns(owner=pl.Series(tenant_keys(old["tenant"])))
             self.add(seq, coded(pl.read_ipc(spans)), old.select(list(SAMPLES)).cast(pl.Schema(SAMPLES)))
         for path in (self._path(seq, "traces"), spans):
@@ -119,7 +124,9 @@ class WorkingSpans:
     def _new(self, seq: int, what: str) -> Path:
         return self._path(seq, f"{what}.new")
 
-    def _write(self, seq: int, what: str, frame: pl.DataFrame, compression: Literal["uncompressed", "lz4"] = "uncompressed") -> None:
+    def _write(
+        self, seq: int, what: str, frame: pl.DataFrame, compression: Literal["uncompressed", "lz4"] = "uncompressed"
+    ) -> None:
         with self._new(seq, what).open("wb") as file:
             frame.write_ipc(file, compression=compression)
             _durable(file)
@@ -141,7 +148,11 @@ class WorkingSpans:
         """Where a run of `FAN_IN` parts of the last one's size begins; None where there is none, or the whole would be too large."""
         tail = self._parts[-FAN_IN:]
         size = _size_class(self._parts[-1].spans)
-        if len(tail) < FAN_IN or any(_size_class(one.spans) > size for one in tail) or sum(one.spans for one in tail) > MAX_PART_SPANS:
+        if (
+            len(tail) < FAN_IN
+            or any(_size_class(one.spans) > size for one in tail)
+            or sum(one.spans for one in tail) > MAX_PART_SPANS
+        ):
             return None
         return len(self._parts) - FAN_IN
 
@@ -150,7 +161,12 @@ class WorkingSpans:
         pairs = link_pairs(new)
         wanted = edge = np.union1d(new.rows["tk"].to_numpy(), pairs[:, 1])
         for _ in range(HOPS):
-            found = [side for part in self._parts for side in (_across(part.forward, edge), _across(part.backward, edge)) if len(side)]
+            found = [
+                side
+                for part in self._parts
+                for side in (_across(part.forward, edge), _across(part.backward, edge))
+                if len(side)
+            ]
             if not found:
                 break
             edge = np.setdiff1d(np.concatenate(found), wanted)
@@ -158,7 +174,13 @@ class WorkingSpans:
                 break
             wanted = np.union1d(wanted, edge)
         # Hours of parts are asked for a batch of traces, most of which are in none.
-        return together([self._spans(part.seq, places) for part in self._parts if len(places := _places(part.traces, wanted[part.sieve.may_hold(wanted)]))])
+        return together(
+            [
+                self._spans(part.seq, places)
+                for part in self._parts
+                if len(places := _places(part.traces, wanted[part.sieve.may_hold(wanted)]))
+            ]
+        )
 
     def _spans(self, seq: int, places: npt.NDArray[np.uint32] | None = None) -> Spans:
         """The spans of a part, or those at `places`."""
@@ -181,14 +203,20 @@ class WorkingSpans:
     def compact(self, keep: Callable[[Spans], npt.NDArray[np.bool_]], open_windows: dict[str, set[int]]) -> None:
         """Rewrite parts with the spans that `keep` flags and the samples of open windows; a part without either is deleted."""
         opened = pl.DataFrame(
-            [(tenant_key(tenant), start * SECOND_NS) for tenant, starts in open_windows.items() for start in starts], schema={"owner": pl.UInt64, "start": pl.Int64}, orient="row",
+            [(tenant_key(tenant), start * SECOND_NS) for tenant, starts in open_windows.items() for start in starts],
+            schema={"owner": pl.UInt64, "start": pl.Int64},
+            orient="row",
         )
         left: list[Part] = []
         for part in self._parts:
             spans, samples = self._spans(part.seq), self._read(part.seq, "samples")
             kept, standing = keep(spans), samples.join(opened, on=["owner", "start"], how="semi")
             if kept.any() or standing.height:
-                left.append(part if kept.all() and standing.height == samples.height else self.add(part.seq, spans.where(kept), standing))
+                left.append(
+                    part
+                    if kept.all() and standing.height == samples.height
+                    else self.add(part.seq, spans.where(kept), standing)
+                )
             else:
                 self._delete(part.seq)
         self._parts = left
@@ -212,7 +240,11 @@ class WorkingSpans:
         read = [self._read(part.seq, "samples") for part in self._parts if np.isin(part.windows, windows).any()]
         parts = [part.join(rows, on=["edge", "start"], how="semi") for part in (*more, *read)]
         found = pl.concat(parts) if parts else pl.DataFrame(schema=SAMPLES)
-        return found.group_by([name for name in SAMPLES if name != "sign"]).agg(pl.col("sign").sum()).filter(pl.col("sign") > 0)
+        return (
+            found.group_by([name for name in SAMPLES if name != "sign"])
+            .agg(pl.col("sign").sum())
+            .filter(pl.col("sign") > 0)
+        )
 
 
 def link_pairs(spans: Spans) -> npt.NDArray[np.uint64]:

@@ -26,7 +26,11 @@ def _which(packet: Packet, *, korean: bool) -> str:
     lines = []
     for name, candidates in packet.ambiguous:
         listed = ", ".join(f"{e.name} ({e.kind})" for e in candidates)
-        lines.append(f"‘{name}’은(는) 여러 대상을 가리킬 수 있습니다: {listed}. 어느 것을 말씀하시나요?" if korean else f"“{name}” can mean several things: {listed}. Which one do you mean?")
+        lines.append(
+            f"‘{name}’은(는) 여러 대상을 가리킬 수 있습니다: {listed}. 어느 것을 말씀하시나요?"
+            if korean
+            else f"“{name}” can mean several things: {listed}. Which one do you mean?"
+        )
     return " ".join(lines)
 
 
@@ -35,7 +39,10 @@ def _unknown(packet: Packet, *, korean: bool) -> str:
     for name, near in packet.unknown:
         known = ", ".join(near)
         if korean:
-            lines.append(f"‘{name}’라는 이름은 등록되어 있지 않고 트레이스에도 없습니다." + (f" 비슷한 이름: {known}." if known else ""))
+            lines.append(
+                f"‘{name}’라는 이름은 등록되어 있지 않고 트레이스에도 없습니다."
+                + (f" 비슷한 이름: {known}." if known else "")
+            )
         else:
             lines.append(f"Nothing is known under the name “{name}”." + (f" Similar names: {known}." if known else ""))
     return " ".join(lines)
@@ -48,7 +55,11 @@ def _hint(packet: Packet, *, korean: bool) -> str:
         at = packet.window.start.strftime("%Y-%m-%d %H:%M")
         return f"{at} UTC 이후 달라진 관측이 없습니다." if korean else f"No observed dependency changed since {at} UTC."
     if packet.kind is QuestionKind.DOCUMENTED and not packet.subjects and packet.findings:
-        return "마지막 비교에서 문서에 없는 관측은 나오지 않았습니다." if korean else "The last comparison found nothing observed that documents leave out."
+        return (
+            "마지막 비교에서 문서에 없는 관측은 나오지 않았습니다."
+            if korean
+            else "The last comparison found nothing observed that documents leave out."
+        )
     if packet.subjects:
         names = ", ".join(e.name for e in packet.subjects)
         return f"찾은 범위: {names}." if korean else f"Searched for: {names}."

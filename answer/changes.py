@@ -46,7 +46,13 @@ def _measures(old: ObservedEdge, new: ObservedEdge) -> list[Change]:
     if n and m and max(old.errors, new.errors) >= MIN_ERRORS and abs(_z(old.errors, n, new.errors, m)) >= Z:
         found.append(Change("errors", new.rid, rate(old.errors, n), rate(new.errors, m)))
     a, b = old.client_latency or old.server_latency, new.client_latency or new.server_latency
-    if a and b and min(a.count, b.count) >= MIN_COUNT and abs(a.p95 - b.p95) >= LATENCY_MS and max(a.p95, b.p95) >= LATENCY_FACTOR * min(a.p95, b.p95):
+    if (
+        a
+        and b
+        and min(a.count, b.count) >= MIN_COUNT
+        and abs(a.p95 - b.p95) >= LATENCY_MS
+        and max(a.p95, b.p95) >= LATENCY_FACTOR * min(a.p95, b.p95)
+    ):
         found.append(Change("latency", new.rid, a.p95, b.p95))
     if max(n, m) >= MIN_COUNT and max(n, m) >= VOLUME_FACTOR * min(n, m):
         found.append(Change("volume", new.rid, n, m))

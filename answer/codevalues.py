@@ -17,13 +17,17 @@ _PREFIXES = ("", "max", "min", "default", "maximum", "maxallowed")
 
 def names_in(text: str) -> list[str]:
     """Names by which a text may speak of code: back-ticked and identifier-like ones, and the words around its numbers (`items per order` for MAX_ITEMS_PER_ORDER)."""
-    found = re.findall(r"`([\w.]{3,60})`", text) + re.findall(r"\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b|\b[a-z]+[A-Z]\w+\b", text)
+    found = re.findall(r"`([\w.]{3,60})`", text) + re.findall(
+        r"\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b|\b[a-z]+[A-Z]\w+\b", text
+    )
     for line in passage_windows(text):
         if not quantities(line):
             continue
         words = re.findall(r"[A-Za-z]+", line)[:40]
         for size in (2, 3, 4):
-            found += [prefix + "".join(words[i : i + size]) for i in range(len(words) - size + 1) for prefix in _PREFIXES]
+            found += [
+                prefix + "".join(words[i : i + size]) for i in range(len(words) - size + 1) for prefix in _PREFIXES
+            ]
     return list(dict.fromkeys(squash(name.rsplit(".", 1)[-1]) for name in found))[:2000]
 
 
@@ -33,7 +37,14 @@ def beside(values: Iterable[CodeValue], hits: Sequence[Hit]) -> tuple[CodeValue,
     for value in values:
         spoken = _spoken(value.name)
         for hit in hits:
-            line = next((w for w in passage_windows(hit.passage.text) if any(name in squash(w) for name in spoken) and quantities(w)), "")
+            line = next(
+                (
+                    w
+                    for w in passage_windows(hit.passage.text)
+                    if any(name in squash(w) for name in spoken) and quantities(w)
+                ),
+                "",
+            )
             if line:
                 spoken_at = min((squash(line).find(n) for n in spoken if n in squash(line)), default=0)
                 numbers = sorted(quantities(line), key=lambda q: abs(len(squash(line[: q.start])) - spoken_at))

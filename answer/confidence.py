@@ -38,7 +38,9 @@ def parts(packet: Packet, verification: Verification) -> Parts:
     cited = {c.marker for c in verification.citations if c.verified}
     passages = [p for p in packet.passages if p.marker in cited]
     edges = [e for e in packet.edges if e.marker in cited]
-    best = max((overlap(packet.query, " ".join((*p.hit.passage.section, p.hit.passage.text))) for p in passages), default=0.0)
+    best = max(
+        (overlap(packet.query, " ".join((*p.hit.passage.section, p.hit.passage.text))) for p in passages), default=0.0
+    )
     fit = best * (0.6 if packet.weak else 1.0)
     if packet.kind is not QuestionKind.DOCUMENT and edges:
         fit = 1.0 if any(e.hops == 0 for e in edges) or packet.routes else 0.6
@@ -52,8 +54,12 @@ def parts(packet: Packet, verification: Verification) -> Parts:
 
 def confidence(found: Parts) -> float:
     """Logistic in the parts, each with a weight that is not negative."""
-    z = BIAS + FIT * found.fit + VERIFIED * found.verified + SUPPORT * found.support + AGREEMENT * found.agreement + FRESHNESS * found.freshness
+    z = (
+        BIAS
+        + FIT * found.fit
+        + VERIFIED * found.verified
+        + SUPPORT * found.support
+        + AGREEMENT * found.agreement
+        + FRESHNESS * found.freshness
+    )
     return round(1.0 / (1.0 + math.exp(-z)), 3) if found.verified > 0 else 0.0
-
-
-

@@ -16,12 +16,26 @@ def debts(hits: Sequence[Hit]) -> tuple[Debt, ...]:
         document = hit.passage.document
         titles.setdefault(document.title.casefold().strip(), {})[document.rid] = document.uri
         if hit.stale:
-            found.setdefault(("stale", document.rid), Debt("stale", document.rid, document.title, "older than documents of its type are trusted for"))
+            found.setdefault(
+                ("stale", document.rid),
+                Debt("stale", document.rid, document.title, "older than documents of its type are trusted for"),
+            )
         if hit.added_by == "correction":
-            found.setdefault(("superseded", document.rid), Debt("superseded", document.rid, document.title, "this document changes or replaces another that was found"))
+            found.setdefault(
+                ("superseded", document.rid),
+                Debt(
+                    "superseded",
+                    document.rid,
+                    document.title,
+                    "this document changes or replaces another that was found",
+                ),
+            )
     for hit in hits:
         document = hit.passage.document
         others = [uri for rid, uri in titles[document.title.casefold().strip()].items() if rid != document.rid]
         if others and document.title.strip():
-            found.setdefault(("same_title", document.rid), Debt("same_title", document.rid, document.title, f"same title as {', '.join(sorted(others))}"))
+            found.setdefault(
+                ("same_title", document.rid),
+                Debt("same_title", document.rid, document.title, f"same title as {', '.join(sorted(others))}"),
+            )
     return tuple(found.values())

@@ -21,7 +21,12 @@ from nexus.model.registry import Registry
 from nexus.ports.answers import Change, EdgeEvidence, Packet, PassageEvidence
 from nexus.ports.code import CodeAnchor, CodeValue
 
-VERB = {"CALLS": "calls", "PUBLISHES": "publishes to", "SUBSCRIBES": "subscribes to", "DELIVERS": "delivers messages to"}
+VERB = {
+    "CALLS": "calls",
+    "PUBLISHES": "publishes to",
+    "SUBSCRIBES": "subscribes to",
+    "DELIVERS": "delivers messages to",
+}
 # Sentences of documents that speak to a model and not to a reader: data like all else, but never support for a statement.
 INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|context|evidence)|\b(?:system|developer) prompt\b|\byou are (?:now|an? (?:ai|assistant|language model))\b"
@@ -98,8 +103,16 @@ def shown(name: str) -> str:
 
 def cause(pair: Cause, edge: ObservedEdge) -> str:
     """The operations of a cause in words, as far as there are any: publishing has no callee's."""
-    caller = f"{shown(pair.caller_operation)} of {shown(edge.source.name)}" if pair.caller_operation else shown(edge.source.name)
-    return f"{caller} triggers {shown(pair.callee_operation)} on {shown(edge.target.name)}" if pair.callee_operation else caller
+    caller = (
+        f"{shown(pair.caller_operation)} of {shown(edge.source.name)}"
+        if pair.caller_operation
+        else shown(edge.source.name)
+    )
+    return (
+        f"{caller} triggers {shown(pair.callee_operation)} on {shown(edge.target.name)}"
+        if pair.callee_operation
+        else caller
+    )
 
 
 def describe(item: EdgeEvidence, changes: tuple[Change, ...] = ()) -> list[str]:
@@ -125,24 +138,43 @@ def _change(change: Change) -> str:
 def _observed(edge: ObservedEdge, head: str) -> list[str]:
     unit = "calls" if edge.relation is Relation.CALLS_OBSERVED else "messages"
     count = total(edge)
-    lines = [f"{head} (observed{', environment ' + edge.source.environment if edge.source.environment else ''}): {count} {unit}, {edge.errors} errors"]
-    lines.append(f"error rate {percent(rate(edge.errors, count))} %, success rate {percent(100 - rate(edge.errors, count))} %")
+    lines = [
+        f"{head} (observed{', environment ' + edge.source.environment if edge.source.environment else ''}): {count} {unit}, {edge.errors} errors"
+    ]
+    lines.append(
+        f"error rate {percent(rate(edge.errors, count))} %, success rate {percent(100 - rate(edge.errors, count))} %"
+    )
     if edge.retries or edge.cancelled:
         lines.append(f"{edge.retries} retries, cancelled: {edge.cancelled}")
-    lines.append(f"client errors: {edge.client_errors} errors; server errors: {edge.server_errors} errors; handled {edge.handled} calls")
+    lines.append(
+        f"client errors: {edge.client_errors} errors; server errors: {edge.server_errors} errors; handled {edge.handled} calls"
+    )
     if edge.protocols:
         lines.append("protocols " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.protocols.items())))
     if edge.via:
         lines.append("via " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.via.items())))
-    lines += [_latency(name, latency) for name, latency in (("client latency", edge.client_latency), ("server latency", edge.server_latency), ("queue time", edge.queue)) if latency]
+    lines += [
+        _latency(name, latency)
+        for name, latency in (
+            ("client latency", edge.client_latency),
+            ("server latency", edge.server_latency),
+            ("queue time", edge.queue),
+        )
+        if latency
+    ]
     if edge.first_seen and edge.last_seen:
-        lines.append(f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {edge.active_days} days")
+        lines.append(
+            f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {edge.active_days} days"
+        )
     if edge.support.instances:
         lines.append(f"seen from {edge.support.instances} instances")
     lines += [f"cause: {cause(c, edge)}: {c.calls} {unit}" for c in edge.causes]
     if edge.source_versions or edge.target_versions:
         lines.append(f"versions {', '.join(edge.source_versions)} / {', '.join(edge.target_versions)}")
-    lines += [f"exemplar {x.outcome} trace {x.trace_id}" + (f" {ms(x.duration_ms)} ms" if x.duration_ms is not None else "") for x in edge.exemplars]
+    lines += [
+        f"exemplar {x.outcome} trace {x.trace_id}" + (f" {ms(x.duration_ms)} ms" if x.duration_ms is not None else "")
+        for x in edge.exemplars
+    ]
     return lines
 
 
@@ -159,7 +191,9 @@ def _designed(edge: DesignedEdge, head: str) -> list[str]:
     said = "documented" if stands(edge) else f"{edge.claims[0].modality} by a document" if edge.claims else "documented"
     lines = [f"{head} ({said}{', via ' + via if via else ''})"]
     for claim in edge.claims:
-        lines.append(f"{claim.modality} in {claim.document.title} ({claim.document.uri}, lines {claim.lines[0]}-{claim.lines[1]})")
+        lines.append(
+            f"{claim.modality} in {claim.document.title} ({claim.document.uri}, lines {claim.lines[0]}-{claim.lines[1]})"
+        )
         lines.append(claim.quote)
     return lines
 
@@ -195,7 +229,11 @@ def _split(text: str, *, cells: bool) -> list[str]:
 def evidence_of(packet: Packet, registry: Registry) -> dict[str, Evidence]:
     """Every citable item of a packet by its marker."""
     found = {p.marker: _with_code(_passage(p), packet) for p in packet.passages}
-    known = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, DesignedEdge) and stands(e.edge)}
+    known = {
+        (e.edge.source.name, e.edge.target.name)
+        for e in packet.edges
+        if isinstance(e.edge, DesignedEdge) and stands(e.edge)
+    }
     seen = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, ObservedEdge)}
     found.update({e.marker: _edge(e, registry, known, seen, packet.changes) for e in packet.edges})
     return found
@@ -208,7 +246,9 @@ def _passage(item: PassageEvidence) -> Evidence:
     pairs = [f"{a} {b}" for a, b in pairwise(passage_windows(passage.text)) if "||" not in a + b]
     windows = [*(window(w) for w in parts), *(replace(window(w), pair=True) for w in pairs)]
     text = "\n".join([heading, passage.document.title, *parts])
-    return Evidence(item.marker, "passage", passage.rid, text, tuple(windows), _names(text), frozenset(dates(text)), quote=heading)
+    return Evidence(
+        item.marker, "passage", passage.rid, text, tuple(windows), _names(text), frozenset(dates(text)), quote=heading
+    )
 
 
 def value_line(value: CodeValue, language: str) -> str:
@@ -222,17 +262,33 @@ def anchor_line(anchor: CodeAnchor, language: str) -> str:
     """What became of a name of code since the passage was indexed; "" where it is as it was, or never was bound."""
     place = f" ({anchor.path}:{anchor.line})" if anchor.path else ""
     if anchor.state == "changed":
-        return f"코드의 `{anchor.name}`{place} 내용이 이 글 이후 바뀌었다" if language == "ko" else f"`{anchor.name}` has changed in the code since this was written{place}"
+        return (
+            f"코드의 `{anchor.name}`{place} 내용이 이 글 이후 바뀌었다"
+            if language == "ko"
+            else f"`{anchor.name}` has changed in the code since this was written{place}"
+        )
     if anchor.state == "gone":
-        return f"코드에 `{anchor.name}` 이름이 더 이상 없다" if language == "ko" else f"`{anchor.name}` is no longer in the code"
+        return (
+            f"코드에 `{anchor.name}` 이름이 더 이상 없다"
+            if language == "ko"
+            else f"`{anchor.name}` is no longer in the code"
+        )
     return ""
 
 
 def _with_code(found: Evidence, packet: Packet) -> Evidence:
     """What the code index says beside a passage is evidence of its marker: who cites it may show both."""
     languages = ("en", "ko")
-    lines = [value_line(v, language) for v in packet.values if v.passage == found.rid and v.claimed for language in languages]
-    lines += [line for a in packet.anchors if a.passage == found.rid for language in languages if (line := anchor_line(a, language))]
+    lines = [
+        value_line(v, language) for v in packet.values if v.passage == found.rid and v.claimed for language in languages
+    ]
+    lines += [
+        line
+        for a in packet.anchors
+        if a.passage == found.rid
+        for language in languages
+        if (line := anchor_line(a, language))
+    ]
     if not lines:
         return found
     text = "\n".join([found.text, *lines])
@@ -246,11 +302,21 @@ def _names(text: str) -> frozenset[str]:
 def aliases(registry: Registry, name: str) -> frozenset[str]:
     """All spellings of one name, squashed."""
     entity = registry.resolve(name).entity
-    own = {name, name.rsplit("/", 1)[-1], *((entity.name, entity.name.rsplit("/", 1)[-1], *entity.aliases, entity.rid) if entity else ())}
+    own = {
+        name,
+        name.rsplit("/", 1)[-1],
+        *((entity.name, entity.name.rsplit("/", 1)[-1], *entity.aliases, entity.rid) if entity else ()),
+    }
     return frozenset(squash(n) for n in own)
 
 
-def _edge(item: EdgeEvidence, registry: Registry, known: set[tuple[str, str]], seen: set[tuple[str, str]], changes: tuple[Change, ...]) -> Evidence:
+def _edge(
+    item: EdgeEvidence,
+    registry: Registry,
+    known: set[tuple[str, str]],
+    seen: set[tuple[str, str]],
+    changes: tuple[Change, ...],
+) -> Evidence:
     edge = item.edge
     # The name of an operation comes from a span: where it speaks to a model, it carries nothing.
     lines = [line for line in describe(item, changes) if not INSTRUCTION.search(line)]
@@ -263,8 +329,19 @@ def _edge(item: EdgeEvidence, registry: Registry, known: set[tuple[str, str]], s
     quote = "\n".join(c.quote for c in edge.claims) if isinstance(edge, DesignedEdge) else ""
     windows = [window(line) for line in lines]
     return Evidence(
-        item.marker, "edge", edge.rid, text, tuple(windows), _names(text) | source | target, frozenset(dates(text)), source, target,
-        edge.relation.value.removesuffix("_OBSERVED"), observed, documented, quote,
+        item.marker,
+        "edge",
+        edge.rid,
+        text,
+        tuple(windows),
+        _names(text) | source | target,
+        frozenset(dates(text)),
+        source,
+        target,
+        edge.relation.value.removesuffix("_OBSERVED"),
+        observed,
+        documented,
+        quote,
     )
 
 

@@ -49,7 +49,9 @@ def overlap(question: str, text: str) -> float:
     if not asked:
         return 0.0
     there, pairs = frozenset(terms(text)), grams(text)
-    return sum(1.0 for t in asked if t in there or (len(g := grams(t)) > 0 and len(g & pairs) * 2 >= len(g) + 1)) / len(asked)
+    return sum(1.0 for t in asked if t in there or (len(g := grams(t)) > 0 and len(g & pairs) * 2 >= len(g) + 1)) / len(
+        asked
+    )
 
 
 def _naming(result: SearchResult, question: Question, registry: Registry) -> tuple[Hit, ...]:
@@ -62,7 +64,9 @@ def _naming(result: SearchResult, question: Question, registry: Registry) -> tup
     kept = []
     for hit in result.hits:
         text = " ".join((*hit.passage.section, hit.passage.text))
-        seen = {e.rid for item in registry.find(text) if (e := registry.resolve(registry.surface(item)).entity) is not None}
+        seen = {
+            e.rid for item in registry.find(text) if (e := registry.resolve(registry.surface(item)).entity) is not None
+        }
         if len(seen & rids) >= need:
             kept.append(hit)
     return tuple(kept[:5])

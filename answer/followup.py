@@ -17,19 +17,27 @@ from dataclasses import dataclass, replace
 
 from nexus.model.registry import Registry
 
-_PRONOUN_EN = re.compile(r"\b(?:it|its|this|that|they|them|their|there)\b(?:\s+(?:service|one|component|call|dependency)\b)?|\bthe same (?:one|service)\b", re.IGNORECASE)
-_PRONOUN_KO = re.compile(r"(?:그|이|저|해당)\s?(?:서비스|컴포넌트|호출|것|거|곳)|(?<![가-힣])(?:그건|그게|이건|이게|거기|여기|그곳)(?=[가-힣\s?]|$)")
+_PRONOUN_EN = re.compile(
+    r"\b(?:it|its|this|that|they|them|their|there)\b(?:\s+(?:service|one|component|call|dependency)\b)?|\bthe same (?:one|service)\b",
+    re.IGNORECASE,
+)
+_PRONOUN_KO = re.compile(
+    r"(?:그|이|저|해당)\s?(?:서비스|컴포넌트|호출|것|거|곳)|(?<![가-힣])(?:그건|그게|이건|이게|거기|여기|그곳)(?=[가-힣\s?]|$)"
+)
 _FORMAT = re.compile(
     r"[,.]?\s*(?:please\s+)?\b(?:as (?:a )?(?:table|list|bullets?|bullet points|json)|in (?:korean|english)|in (?:one|a single) (?:sentence|line)|in short|briefly|shorter|in detail)\b[,.]?"
-    r"|(?:한국어|영어|국문|영문)로|(?:한|두|세) ?(?:줄|문장)(?:으로|로)|표로|목록으로|짧게|간단히|간단하게|자세히", re.IGNORECASE,
+    r"|(?:한국어|영어|국문|영문)로|(?:한|두|세) ?(?:줄|문장)(?:으로|로)|표로|목록으로|짧게|간단히|간단하게|자세히",
+    re.IGNORECASE,
 )
 _FACT = re.compile(
     r"(?:^|(?<=[.!]\s))(?:(?:note that|assume(?: that)?|given that|suppose|fyi,?|for context,?|i (?:already )?know that|we (?:use|have|run|already)|i (?:am|think|believe))\b[^.?!]*[.,;!]\s*)"
-    r"|(?:^|(?<=[.!]\s))(?:참고로|가정하면|우리는|저희는|내가 알기로)[^.?!]*(?:[.,;!]\s*|(?:는데|지만|니까|라면)[,\s]\s*)", re.IGNORECASE,
+    r"|(?:^|(?<=[.!]\s))(?:참고로|가정하면|우리는|저희는|내가 알기로)[^.?!]*(?:[.,;!]\s*|(?:는데|지만|니까|라면)[,\s]\s*)",
+    re.IGNORECASE,
 )
 _SOURCE = re.compile(
     r"[,.]?\s*\b(?:according to|based on|as per|only (?:in|from|using)|using only|from|in)\s+(?:the\s+)?(?P<file>[\w./-]+\.(?:md|txt|yaml|yml|html|pdf|docx|adoc|rst|puml|mmd)|(?:documents?|docs|documentation)(?: only)?|(?:traces?|telemetry)(?: only)?)\b[,.]?"
-    r"|(?P<ko>[\w./-]+\.(?:md|txt|yaml|yml|html|pdf|docx|adoc|rst|puml|mmd)|문서|트레이스|텔레메트리)(?:에서만|에 따르면|만 보고|만 참고해서|기준으로)", re.IGNORECASE,
+    r"|(?P<ko>[\w./-]+\.(?:md|txt|yaml|yml|html|pdf|docx|adoc|rst|puml|mmd)|문서|트레이스|텔레메트리)(?:에서만|에 따르면|만 보고|만 참고해서|기준으로)",
+    re.IGNORECASE,
 )
 
 
@@ -66,8 +74,19 @@ def _source(state: Rewritten) -> Rewritten | None:
     if match is None:
         return None
     named = (match["file"] or match["ko"]).casefold()
-    source = "traces" if re.match(r"trace|telemetry|트레이스|텔레메트리", named) else "documents" if re.match(r"doc(?!\S*\.)|문서", named) else named
-    return replace(state, query=_tidy(state.query[: match.start()] + " " + state.query[match.end() :]), source=source, edits=(*state.edits, "source restriction"))
+    source = (
+        "traces"
+        if re.match(r"trace|telemetry|트레이스|텔레메트리", named)
+        else "documents"
+        if re.match(r"doc(?!\S*\.)|문서", named)
+        else named
+    )
+    return replace(
+        state,
+        query=_tidy(state.query[: match.start()] + " " + state.query[match.end() :]),
+        source=source,
+        edits=(*state.edits, "source restriction"),
+    )
 
 
 def _fact(state: Rewritten) -> Rewritten | None:
@@ -82,8 +101,19 @@ def _format(state: Rewritten) -> Rewritten | None:
     if match is None:
         return None
     asked = match.group(0).casefold()
-    language = "ko" if "korean" in asked or "한국어" in asked or "국문" in asked else "en" if "english" in asked or "영어" in asked or "영문" in asked else ""
-    return replace(state, query=_tidy(_FORMAT.sub(" ", state.query)), language=language or state.language, edits=(*state.edits, "format request"))
+    language = (
+        "ko"
+        if "korean" in asked or "한국어" in asked or "국문" in asked
+        else "en"
+        if "english" in asked or "영어" in asked or "영문" in asked
+        else ""
+    )
+    return replace(
+        state,
+        query=_tidy(_FORMAT.sub(" ", state.query)),
+        language=language or state.language,
+        edits=(*state.edits, "format request"),
+    )
 
 
 def _pronoun(state: Rewritten, history: Sequence[tuple[str, str]], registry: Registry) -> Rewritten:
@@ -93,8 +123,16 @@ def _pronoun(state: Rewritten, history: Sequence[tuple[str, str]], registry: Reg
     if match is None or not topic:
         return state
     word = match.group(0)
-    suffix = "'s" if word.casefold() in {"its", "their"} else {"그건": "은", "이건": "은", "그게": "이", "이게": "이"}.get(word, "")
-    return replace(state, query=_tidy(state.query[: match.start()] + topic + suffix + state.query[match.end() :]), edits=(*state.edits, "pronoun"))
+    suffix = (
+        "'s"
+        if word.casefold() in {"its", "their"}
+        else {"그건": "은", "이건": "은", "그게": "이", "이게": "이"}.get(word, "")
+    )
+    return replace(
+        state,
+        query=_tidy(state.query[: match.start()] + topic + suffix + state.query[match.end() :]),
+        edits=(*state.edits, "pronoun"),
+    )
 
 
 def _topic(history: Sequence[tuple[str, str]], query: str, registry: Registry) -> str:
@@ -104,7 +142,11 @@ def _topic(history: Sequence[tuple[str, str]], query: str, registry: Registry) -
         asked = [name for item in registry.find(question) if (name := _name(item, registry)) and name not in here]
         if asked:
             return asked[-1]
-        told = [m.resolution.entity.name for m in registry.mentions(answer) if m.resolution.entity and m.resolution.entity.name not in here]
+        told = [
+            m.resolution.entity.name
+            for m in registry.mentions(answer)
+            if m.resolution.entity and m.resolution.entity.name not in here
+        ]
         if told:
             return told[0]
     return ""

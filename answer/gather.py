@@ -48,7 +48,12 @@ class _Found:
 def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet, Registry]:
     """The packet of a question, and the registry that its names are checked with."""
     source = GraphSource(
-        ports, tenant=request.tenant, clearance=request.clearance, namespaces=request.namespaces, environment=request.environment, window=request.window,
+        ports,
+        tenant=request.tenant,
+        clearance=request.clearance,
+        namespaces=request.namespaces,
+        environment=request.environment,
+        window=request.window,
     )
     rewritten = rewrite(request.query, request.history, source.registry)
     question = analyse(rewritten.query, source.registry, now)
@@ -61,7 +66,11 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
     source.window = window
     result = _search(request, rewritten, ports.retriever)
     found = _edges(question, source, now) if request.include_graph and rewritten.source != "documents" else _Found([])
-    if not found.edges and question.kind not in {K.DOCUMENT, K.CHANGED} and not (question.named or question.ambiguous or question.unknown):
+    if (
+        not found.edges
+        and question.kind not in {K.DOCUMENT, K.CHANGED}
+        and not (question.named or question.ambiguous or question.unknown)
+    ):
         # A question about the graph that names nothing there: documents may still speak of it.
         asked = replace(question, kind=K.DOCUMENT)
         question = asked if relevant(result, asked, source.registry) else question
@@ -69,18 +78,42 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
     edges = _evidence(found, source, findings)
     hits = relevant(result, question, source.registry) if rewritten.source != "traces" else ()
     if rewritten.source not in {"", "traces", "documents"}:
-        hits = tuple(h for h in hits if rewritten.source in h.passage.document.uri.casefold() or rewritten.source in h.passage.document.title.casefold())
+        hits = tuple(
+            h
+            for h in hits
+            if rewritten.source in h.passage.document.uri.casefold()
+            or rewritten.source in h.passage.document.title.casefold()
+        )
     degraded = [*result.degraded, *(("the graph was cut at its limit",) if found.truncated else ())]
     anchors, values = _code(request, hits, question, ports.code, degraded)
     gaps = source.gaps() if question.kind is not K.DOCUMENT else ()
     packet = Packet(
-        query=request.query, language=rewritten.language or question.language, kind=question.kind, now=now, window=window,
-        passages=tuple(PassageEvidence(str(n), hit) for n, hit in enumerate(hits, 1)), edges=edges,
-        findings=tuple(findings[:50]), subjects=question.subjects, ambiguous=question.ambiguous,
+        query=request.query,
+        language=rewritten.language or question.language,
+        kind=question.kind,
+        now=now,
+        window=window,
+        passages=tuple(PassageEvidence(str(n), hit) for n, hit in enumerate(hits, 1)),
+        edges=edges,
+        findings=tuple(findings[:50]),
+        subjects=question.subjects,
+        ambiguous=question.ambiguous,
         unknown=tuple((name, tuple(e.name for e in similar(source.registry, name, 3))) for name in question.unknown),
-        relation=question.relation, routes=found.routes, changes=found.changes, affected=found.affected, debt=debts(hits), anchors=anchors, values=values,
-        best_cosine=result.best_cosine, best_bm25=result.best_bm25, weak=result.weak, route_used=result.route_used,
-        searched=_searched(request, rewritten, question), degraded=tuple(dict.fromkeys([*degraded, *source.degraded])), gaps=gaps, user_facts=rewritten.facts,
+        relation=question.relation,
+        routes=found.routes,
+        changes=found.changes,
+        affected=found.affected,
+        debt=debts(hits),
+        anchors=anchors,
+        values=values,
+        best_cosine=result.best_cosine,
+        best_bm25=result.best_bm25,
+        weak=result.weak,
+        route_used=result.route_used,
+        searched=_searched(request, rewritten, question),
+        degraded=tuple(dict.fromkeys([*degraded, *source.degraded])),
+        gaps=gaps,
+        user_facts=rewritten.facts,
     )
     return packet, source.registry
 
@@ -101,7 +134,14 @@ def _named(question: Question, ends: tuple[str, str], source: GraphSource) -> Qu
             ambiguous.append((name, resolution.candidates))
         else:
             unknown.append(name)
-    return replace(question, kind=K.WHY, subjects=tuple(entities), named=tuple(entities), ambiguous=tuple(ambiguous), unknown=tuple(unknown))
+    return replace(
+        question,
+        kind=K.WHY,
+        subjects=tuple(entities),
+        named=tuple(entities),
+        ambiguous=tuple(ambiguous),
+        unknown=tuple(unknown),
+    )
 
 
 def _window(request: AnswerRequest, question: Question, now: datetime) -> TimeRange:
@@ -115,7 +155,13 @@ def _window(request: AnswerRequest, question: Question, now: datetime) -> TimeRa
 def _search(request: AnswerRequest, rewritten: Rewritten, retriever: Retriever) -> SearchResult:
     """The original question is always a channel; a rewritten one is a second, and both are fused by rank (RRF, k = 60)."""
     base = SearchRequest(
-        request.query, request.tenant, request.clearance, request.namespaces, top_k=request.top_k, route=request.route, history=(),
+        request.query,
+        request.tenant,
+        request.clearance,
+        request.namespaces,
+        top_k=request.top_k,
+        route=request.route,
+        history=(),
     )
     first = retriever.search(base)
     if rewritten.query == request.query:
@@ -129,7 +175,11 @@ def _search(request: AnswerRequest, rewritten: Rewritten, retriever: Retriever) 
             hits.setdefault(hit.passage.rid, hit)
     order = sorted(hits, key=lambda rid: (-scores[rid], rid))[: request.top_k]
     best = second if not second.weak or first.weak else first
-    return replace(best, hits=tuple(replace(hits[rid], score=scores[rid]) for rid in order), degraded=tuple(dict.fromkeys((*first.degraded, *second.degraded))))
+    return replace(
+        best,
+        hits=tuple(replace(hits[rid], score=scores[rid]) for rid in order),
+        degraded=tuple(dict.fromkeys((*first.degraded, *second.degraded))),
+    )
 
 
 def _edges(question: Question, source: GraphSource, now: datetime) -> _Found:
@@ -152,7 +202,12 @@ def _edges(question: Question, source: GraphSource, now: datetime) -> _Found:
     if question.kind is K.IMPACT:
         nodes, used, cut = graph.affected(start, source.touching, source.key)
         edges = sorted(((e, 0) for e in used.values()), key=_rank)
-        return _Found(edges, affected=tuple((source.shown(n).name, d, later) for n, d, later in nodes), about=(subject,), truncated=cut)
+        return _Found(
+            edges,
+            affected=tuple((source.shown(n).name, d, later) for n, d, later in nodes),
+            about=(subject,),
+            truncated=cut,
+        )
     touching = source.touching(start)
     if question.kind in {K.CALLERS, K.CALLEES}:
         return _Found(sorted(((e, 0) for e in _sided(question, touching, start, source)), key=_rank), about=(subject,))
@@ -174,7 +229,9 @@ def _sided(question: Question, touching: Iterable[Edge], start: str, source: Gra
         if source.key(edge.source) == source.key(edge.target) or at_target != (question.kind is K.CALLERS):
             continue
         relation = graph.base(edge.relation)
-        if (question.relation == "publish" and relation != "PUBLISHES") or (question.relation == "subscribe" and relation != "SUBSCRIBES"):
+        if (question.relation == "publish" and relation != "PUBLISHES") or (
+            question.relation == "subscribe" and relation != "SUBSCRIBES"
+        ):
             continue
         kept.append(edge)
     # A delivery repeats what the topic's two edges say; it stands alone only where they are not there.
@@ -190,7 +247,12 @@ def _between(question: Question, source: GraphSource) -> _Found:
         return _Found([(e, 0) for e in edges], about=about)
     reverse = source.between(b, a)
     routes, used, cut = graph.paths(source.start(a), source.start(b), source.touching, source.key)
-    return _Found([(e, 1) for e in [*reverse, *(e for e in used.values() if e not in reverse)]], routes=_shown(routes, source), about=about, truncated=cut)
+    return _Found(
+        [(e, 1) for e in [*reverse, *(e for e in used.values() if e not in reverse)]],
+        routes=_shown(routes, source),
+        about=about,
+        truncated=cut,
+    )
 
 
 def _shown(routes: list[Route], source: GraphSource) -> tuple[Route, ...]:
@@ -203,8 +265,15 @@ def _path(question: Question, source: GraphSource) -> _Found:
     if not routes and not cut and not question.directed:
         # "How are A and B connected" has no direction; a path that runs the other way is shown as it runs.
         routes, used, cut = graph.paths(source.start(b), source.start(a), source.touching, source.key)
-    order = {rid: n for n, rid in enumerate(dict.fromkeys(rid for route in routes for step in route.steps for rid in step))}
-    return _Found([(e, order[e.rid]) for e in sorted(used.values(), key=lambda e: order[e.rid])], routes=_shown(routes, source), about=(a, b), truncated=cut)
+    order = {
+        rid: n for n, rid in enumerate(dict.fromkeys(rid for route in routes for step in route.steps for rid in step))
+    }
+    return _Found(
+        [(e, order[e.rid]) for e in sorted(used.values(), key=lambda e: order[e.rid])],
+        routes=_shown(routes, source),
+        about=(a, b),
+        truncated=cut,
+    )
 
 
 def _changed(question: Question, source: GraphSource, now: datetime) -> _Found:
@@ -247,7 +316,10 @@ def _context(question: Question, source: GraphSource) -> _Found:
 
 def _evidence(found: _Found, source: GraphSource, findings: list[Finding]) -> tuple[EdgeEvidence, ...]:
     kept = found.edges[: MAX_EDGES if not (found.affected or found.routes) else graph.MAX_EDGES]
-    return tuple(EdgeEvidence(f"E{n}", source.named(edge), source.on(edge, findings), hops) for n, (edge, hops) in enumerate(kept, 1))
+    return tuple(
+        EdgeEvidence(f"E{n}", source.named(edge), source.on(edge, findings), hops)
+        for n, (edge, hops) in enumerate(kept, 1)
+    )
 
 
 def _code(
@@ -275,4 +347,3 @@ def _searched(request: AnswerRequest, rewritten: Rewritten, question: Question) 
         names = ", ".join(e.name for e in question.subjects or question.named) or "all"
         out.append(f"edges, both layers: {question.kind} of {names}")
     return tuple(out)
-

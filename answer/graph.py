@@ -25,7 +25,15 @@ Touching = Callable[[str], Iterable[Edge]]
 Key = Callable[[Node], str]
 _AGAINST = frozenset({Relation.SUBSCRIBES, Relation.SUBSCRIBES_OBSERVED})
 # A topic's consumers starve, they do not fail with their producer: the dependency is asynchronous.
-_ASYNC = frozenset({Relation.PUBLISHES, Relation.PUBLISHES_OBSERVED, Relation.SUBSCRIBES, Relation.SUBSCRIBES_OBSERVED, Relation.DELIVERS_OBSERVED})
+_ASYNC = frozenset(
+    {
+        Relation.PUBLISHES,
+        Relation.PUBLISHES_OBSERVED,
+        Relation.SUBSCRIBES,
+        Relation.SUBSCRIBES_OBSERVED,
+        Relation.DELIVERS_OBSERVED,
+    }
+)
 
 
 def base(relation: Relation) -> str:
@@ -45,7 +53,9 @@ def flow(edge: Edge) -> tuple[Node, Node]:
 
 def weight(edge: Edge) -> int:
     """How much an edge carries: orders neighbours, so that a limit cuts the least."""
-    return edge.calls + edge.messages if isinstance(edge, ObservedEdge) else sum(c.confidence >= 0.5 for c in edge.claims)
+    return (
+        edge.calls + edge.messages if isinstance(edge, ObservedEdge) else sum(c.confidence >= 0.5 for c in edge.claims)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +118,10 @@ def paths(source: str, target: str, touching: Touching, key: Key) -> tuple[list[
     routes: list[Route] = []
     used: dict[str, Edge] = {}
     for way in _ways(target, parents):
-        steps = [tuple(e.rid for e in sorted({e.rid: e for e in carried[a, b]}.values(), key=_by_layer)) for a, b in pairwise(way)]
+        steps = [
+            tuple(e.rid for e in sorted({e.rid: e for e in carried[a, b]}.values(), key=_by_layer))
+            for a, b in pairwise(way)
+        ]
         for a, b in pairwise(way):
             used.update({e.rid: e for e in carried[a, b]})
         first = flow(carried[way[0], way[1]][0])[0]

@@ -31,7 +31,9 @@ class GraphService:
             walk = graph.neighbourhood(source.start(entity), source.touching, source.key, request.hops)
             findings = source.findings((entity,))
             nodes = tuple(sorted(walk.nodes.values(), key=lambda item: (item[1], item[0])))
-            return Graph(entity, nodes, self._evidence(walk.edges.values(), source, findings), tuple(findings), walk.truncated)
+            return Graph(
+                entity, nodes, self._evidence(walk.edges.values(), source, findings), tuple(findings), walk.truncated
+            )
 
     def path(self, request: GraphRequest) -> PathResult:
         """Shortest ways from source to target."""
@@ -40,7 +42,9 @@ class GraphService:
             a, b = self._find(source, request.source), self._find(source, request.target)
             routes, used, cut = graph.paths(source.start(a), source.start(b), source.touching, source.key)
             findings = source.findings((a, b)) if used else []
-            return PathResult(a, b, tuple(routes), self._evidence(((e, 0) for e in used.values()), source, findings), cut)
+            return PathResult(
+                a, b, tuple(routes), self._evidence(((e, 0) for e in used.values()), source, findings), cut
+            )
 
     def suggest(self, request: GraphRequest, limit: int = 10) -> list[Entity]:
         """Names that begin with, contain or resemble the text."""
@@ -54,8 +58,13 @@ class GraphService:
 
     def _source(self, request: GraphRequest) -> GraphSource:
         return GraphSource(
-            self._ports, tenant=request.tenant, clearance=request.clearance, namespaces=request.namespaces, environment=request.environment,
-            window=TimeRange(request.window.start, request.window.end), layer=request.layer,
+            self._ports,
+            tenant=request.tenant,
+            clearance=request.clearance,
+            namespaces=request.namespaces,
+            environment=request.environment,
+            window=TimeRange(request.window.start, request.window.end),
+            layer=request.layer,
         )
 
     def _find(self, source: GraphSource, name: str) -> Entity:
@@ -65,6 +74,10 @@ class GraphService:
             source.widen()
             return find(source.registry, name)
 
-    def _evidence(self, edges: Iterable[tuple[Edge, int]], source: GraphSource, findings: list[Finding]) -> tuple[EdgeEvidence, ...]:
+    def _evidence(
+        self, edges: Iterable[tuple[Edge, int]], source: GraphSource, findings: list[Finding]
+    ) -> tuple[EdgeEvidence, ...]:
         ordered = sorted(edges, key=lambda item: (item[1], -graph.weight(item[0]), item[0].rid))
-        return tuple(EdgeEvidence(f"E{n}", edge, source.on(edge, findings), hops) for n, (edge, hops) in enumerate(ordered, 1))
+        return tuple(
+            EdgeEvidence(f"E{n}", edge, source.on(edge, findings), hops) for n, (edge, hops) in enumerate(ordered, 1)
+        )

@@ -1,6 +1,5 @@
 """Words of a text: language, sentences, content terms. Pure."""
 
-# ruff: noqa: E501  # patterns and word tables read better whole
 from __future__ import annotations
 
 import re
@@ -19,20 +18,101 @@ _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|approx|no|fig|cf|ca))\.$",
 _MARKERS_ONLY = re.compile(r"^\s*(?:\[[^\]\[]{1,40}\]\s*)+[.,;]?")
 # Particles and endings that carry no content; the longest that fits is cut, and at least one syllable stays.
 _PARTICLES = sorted(
-    ["에서부터", "으로부터", "이라고", "에서는", "에게서", "으로는", "까지는", "에서", "에게", "으로", "부터", "까지", "이나", "라고", "에는", "와의", "과의", "에도", "만을",
-     "은", "는", "이", "가", "을", "를", "에", "의", "로", "와", "과", "도", "만", "나"],
-    key=len, reverse=True,
+    [
+        "에서부터",
+        "으로부터",
+        "이라고",
+        "에서는",
+        "에게서",
+        "으로는",
+        "까지는",
+        "에서",
+        "에게",
+        "으로",
+        "부터",
+        "까지",
+        "이나",
+        "라고",
+        "에는",
+        "와의",
+        "과의",
+        "에도",
+        "만을",
+        "은",
+        "는",
+        "이",
+        "가",
+        "을",
+        "를",
+        "에",
+        "의",
+        "로",
+        "와",
+        "과",
+        "도",
+        "만",
+        "나",
+    ],
+    key=len,
+    reverse=True,
 )
 _ENDINGS = sorted(
-    ["하였습니다", "되었습니다", "했습니다", "됐습니다", "합니다", "됩니다", "입니다", "습니다", "인가요", "하나요", "되나요", "한다면", "하는가", "하는지", "했다", "됐다", "한다", "된다",
-     "하는", "되는", "하고", "되고", "하여", "되어", "해서", "하면", "되면", "하지", "되지", "이다", "인가", "니까", "나요", "까요", "해야", "돼야", "하기", "되기", "한", "된", "할", "될", "해", "돼"],
-    key=len, reverse=True,
+    [
+        "하였습니다",
+        "되었습니다",
+        "했습니다",
+        "됐습니다",
+        "합니다",
+        "됩니다",
+        "입니다",
+        "습니다",
+        "인가요",
+        "하나요",
+        "되나요",
+        "한다면",
+        "하는가",
+        "하는지",
+        "했다",
+        "됐다",
+        "한다",
+        "된다",
+        "하는",
+        "되는",
+        "하고",
+        "되고",
+        "하여",
+        "되어",
+        "해서",
+        "하면",
+        "되면",
+        "하지",
+        "되지",
+        "이다",
+        "인가",
+        "니까",
+        "나요",
+        "까요",
+        "해야",
+        "돼야",
+        "하기",
+        "되기",
+        "한",
+        "된",
+        "할",
+        "될",
+        "해",
+        "돼",
+    ],
+    key=len,
+    reverse=True,
 )
 STOP = frozenset(
     "a an the and or but if then than that this these those it its is are was were be been being do does did has have had will would can could should may might must "
     "of in on at to for from by with as about into over under between which who whom whose what when where why how there their they them we you your our i me my so also "
     "not no any all some each per via please tell show give list only just very much many more most such same other one two".split()
-) | frozenset("것 수 등 및 그 이 저 때 더 또 왜 무엇 무슨 어떤 어느 누가 어디 언제 어떻게 얼마 얼마나 있다 없다 있는 없는 있 없 하 되 위해 대해 대한 관련 알려줘 보여줘 뭐 뭘 좀".split())
+) | frozenset(
+    "것 수 등 및 그 이 저 때 더 또 왜 무엇 무슨 어떤 어느 누가 어디 언제 어떻게 얼마 얼마나 있다 없다 있는 없는 있 없 하 되 위해 대해 대한 관련 알려줘 보여줘 뭐 뭘 좀".split()
+)
 
 
 def bare(word: str) -> list[str]:

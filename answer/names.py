@@ -27,7 +27,9 @@ def with_nodes(registry: Registry, nodes: Iterable[Node]) -> Registry:
         resolution = registry.resolve(node.name, node.kind)
         if resolution.entity is None and not resolution.candidates and not registry.resolve(node.name).candidates:
             rid = f"node:{node.kind}:{node.name}"
-            extra[node.kind, node.name] = Entity(rid, node.name, node.kind, aliases=_parts(node), state=EntityState.PROPOSED, evidence=("traces",))
+            extra[node.kind, node.name] = Entity(
+                rid, node.name, node.kind, aliases=_parts(node), state=EntityState.PROPOSED, evidence=("traces",)
+            )
     return Registry((*registry.entities, *extra.values())) if extra else registry
 
 
@@ -58,7 +60,12 @@ class Spelling:
 
     def names(self, entity: Entity) -> tuple[str, ...]:
         """Node names to look for: its name, with its namespace, its aliases."""
-        own = [entity.name, *([f"{entity.namespace}/{entity.name}"] if entity.namespace and "/" not in entity.name else []), *entity.aliases, *entity.members]
+        own = [
+            entity.name,
+            *([f"{entity.namespace}/{entity.name}"] if entity.namespace and "/" not in entity.name else []),
+            *entity.aliases,
+            *entity.members,
+        ]
         return tuple(dict.fromkeys(name for name in own if name))
 
 
@@ -71,9 +78,13 @@ def find(registry: Registry, name: str) -> Entity:
     if resolution.entity is not None:
         return resolution.entity
     if resolution.candidates:
-        raise BadQuestion(f"{name!r} is ambiguous: {', '.join(f'{e.name} ({e.kind}, {e.rid})' for e in resolution.candidates)}; name one of them")
+        raise BadQuestion(
+            f"{name!r} is ambiguous: {', '.join(f'{e.name} ({e.kind}, {e.rid})' for e in resolution.candidates)}; name one of them"
+        )
     near = similar(registry, name)
-    raise NotFound(f"nothing is known under the name {name!r}" + (f"; similar: {', '.join(e.name for e in near)}" if near else ""))
+    raise NotFound(
+        f"nothing is known under the name {name!r}" + (f"; similar: {', '.join(e.name for e in near)}" if near else "")
+    )
 
 
 def similar(registry: Registry, text: str, limit: int = 5) -> list[Entity]:

@@ -35,7 +35,10 @@ def check_numbers(statement: str, evidence: Sequence[Evidence], spellings: Seque
     return out
 
 
-_CUES = (("first", re.compile(r"\bfirst\b|\bsince\b|\bbegan\b|최초|처음|부터", re.IGNORECASE)), ("last", re.compile(r"\blast\b|\blatest\b|\buntil\b|마지막|최근", re.IGNORECASE)))
+_CUES = (
+    ("first", re.compile(r"\bfirst\b|\bsince\b|\bbegan\b|최초|처음|부터", re.IGNORECASE)),
+    ("last", re.compile(r"\blast\b|\blatest\b|\buntil\b|마지막|최근", re.IGNORECASE)),
+)
 
 
 def dates_reason(statement: str, evidence: Sequence[Evidence]) -> str:
@@ -52,7 +55,11 @@ def dates_reason(statement: str, evidence: Sequence[Evidence]) -> str:
 
 
 def _same_date(said: str, known: str) -> bool:
-    return known == said or known.startswith(f"{said} ") or (re.fullmatch(r"\d{1,2}:\d{2}", said) is not None and known.endswith(f" {said}"))
+    return (
+        known == said
+        or known.startswith(f"{said} ")
+        or (re.fullmatch(r"\d{1,2}:\d{2}", said) is not None and known.endswith(f" {said}"))
+    )
 
 
 def _cue(text: str, date: str) -> str:
@@ -112,13 +119,18 @@ def _windows(statement: str, item: Evidence) -> Sequence[Window]:
     both = [w for w, names in stated if all(squash(name) in flat for name in names)]
     named = both or [w for w, names in stated if any(len(squash(name)) > 3 and squash(name) in flat for name in names)]
     if named:
-        return [*named, *(w for w in item.windows if w not in causes and not re.search(r"\d (?:calls|messages)", w.text))]
+        return [
+            *named,
+            *(w for w in item.windows if w not in causes and not re.search(r"\d (?:calls|messages)", w.text)),
+        ]
     return [w for w in item.windows if w not in causes]
 
 
 def _operations(line: str) -> tuple[str, ...]:
     """The operations of a line that `answer.evidence.cause` wrote; publishing has only the caller's."""
-    match = re.match(r"cause: (?:(.*) of )?.*? triggers (.*) on .*: \d+ ", line) or re.match(r"cause: (.*) of .*: \d+ ()", line)
+    match = re.match(r"cause: (?:(.*) of )?.*? triggers (.*) on .*: \d+ ", line) or re.match(
+        r"cause: (.*) of .*: \d+ ()", line
+    )
     return tuple(name for name in match.groups() if name) if match else ()
 
 
@@ -127,7 +139,10 @@ def _label_fits(label: str, window: Window, known: Quantity) -> bool:
     return there == label or (not there and label in {"max", "min", "mean"})
 
 
-_MOST = re.compile(r"\bat most\b|\bup to\b|\bmax\b|\b(?:no|not|cannot|can't)\b(?:\s+\w+){0,3}?\s+more than\b|\blimited to\b|최대|까지", re.IGNORECASE)
+_MOST = re.compile(
+    r"\bat most\b|\bup to\b|\bmax\b|\b(?:no|not|cannot|can't)\b(?:\s+\w+){0,3}?\s+more than\b|\blimited to\b|최대|까지",
+    re.IGNORECASE,
+)
 _LEAST = re.compile(r"\bat least\b|\bmin\b|\bno (?:less|fewer) than\b|최소", re.IGNORECASE)
 
 
@@ -138,17 +153,25 @@ def _fits(statement: str, quantity: Quantity, holding: Sequence[tuple[Window, Qu
         return True
     near = _terms(_around(statement, quantity.start, quantity.end))
     whole = _terms(_MARKER.sub(" ", statement))
-    held, own = max(((_score(near, whole, quantity, w, k), _clause(w, k)) for w, k in holding), key=lambda pair: pair[0])
+    held, own = max(
+        ((_score(near, whole, quantity, w, k), _clause(w, k)) for w, k in holding), key=lambda pair: pair[0]
+    )
     heading = set(terms(item.quote))
     if near and held < 1 and not near & heading:
         return False
     # A number that the statement has as well is no rival: it says both.
     others = [q for q in quantities(statement) if q.start != quantity.start and q.unit == quantity.unit]
     rivals = [
-        (w, k) for w in item.windows for k in w.numbers
+        (w, k)
+        for w in item.windows
+        for k in w.numbers
         if not w.pair and not same(quantity, k) and _comparable(quantity, k) and not any(same(q, k) for q in others)
     ]
-    if any(_of_other(near if others else whole, own, _clause(w, k)) for w, k in rivals if k.unit == quantity.unit or not k.unit or not quantity.unit):
+    if any(
+        _of_other(near if others else whole, own, _clause(w, k))
+        for w, k in rivals
+        if k.unit == quantity.unit or not k.unit or not quantity.unit
+    ):
         return False
     return _complete(own, whole) or held >= max((_score(near, whole, quantity, w, k) for w, k in rivals), default=0.0)
 
@@ -168,7 +191,12 @@ def _complete(own: frozenset[str], whole: frozenset[str]) -> bool:
 
 
 def _comparable(quantity: Quantity, known: Quantity) -> bool:
-    return quantity.unit == known.unit or not quantity.unit or not known.unit or (quantity.unit in COUNTED and known.unit in COUNTED)
+    return (
+        quantity.unit == known.unit
+        or not quantity.unit
+        or not known.unit
+        or (quantity.unit in COUNTED and known.unit in COUNTED)
+    )
 
 
 def _score(near: frozenset[str], whole: frozenset[str], quantity: Quantity, window: Window, known: Quantity) -> float:
@@ -186,7 +214,12 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _shared(mine: frozenset[str], theirs: frozenset[str]) -> float:
-    return float(sum(t in theirs or (HANGUL.search(t) is not None and len(t) > 1 and any(t[:2] == o[:2] for o in theirs)) for t in mine))
+    return float(
+        sum(
+            t in theirs or (HANGUL.search(t) is not None and len(t) > 1 and any(t[:2] == o[:2] for o in theirs))
+            for t in mine
+        )
+    )
 
 
 _BREAK = re.compile(r"[,;()]|\s(?:and|but|or|then)\s|(?<=[고며])\s|(?<=지만)\s|[.!?](?=\s)")

@@ -12,10 +12,14 @@ from answer.evidence import Evidence
 from nexus.model.names import squash
 
 _FLAWLESS = re.compile(
-    r"\b(?:without|no|zero) (?:any )?(?:errors?|failures?)\b|\b(?:all|every)\b.{0,40}\bsucce|\bnever fail|(?:오류|에러|실패)(?:가|는)? ?없|(?:모두|전부|항상)\s.{0,20}성공", re.IGNORECASE,
+    r"\b(?:without|no|zero) (?:any )?(?:errors?|failures?)\b|\b(?:all|every)\b.{0,40}\bsucce|\bnever fail|(?:오류|에러|실패)(?:가|는)? ?없|(?:모두|전부|항상)\s.{0,20}성공",
+    re.IGNORECASE,
 )
 _WELL = re.compile(r"\b(?:healthy|all good|perfectly fine)\b|정상|건강하|이상\s?없", re.IGNORECASE)
-_RANGE = re.compile(r"(\d+(?:[.,:]\d+)?)\s?(?:시|일|월|분|초|[A-Za-z%]+)?\s?(?:부터|에서|to|until|and|[-–~])\s?(\d+(?:[.,:]\d+)?)", re.IGNORECASE)
+_RANGE = re.compile(
+    r"(\d+(?:[.,:]\d+)?)\s?(?:시|일|월|분|초|[A-Za-z%]+)?\s?(?:부터|에서|to|until|and|[-–~])\s?(\d+(?:[.,:]\d+)?)",
+    re.IGNORECASE,
+)
 
 _MOSTLY = re.compile(r"\b(?:most|mostly|mainly|majority)\b|대부분|주로", re.IGNORECASE)
 
@@ -23,7 +27,9 @@ _MOSTLY = re.compile(r"\b(?:most|mostly|mainly|majority)\b|대부분|주로", re
 def outright_reason(statement: str, evidence: Sequence[Evidence]) -> str:
     """What is said outright: that nothing failed, that something is well, from where to where a range goes."""
     edges = [e for e in evidence if e.kind == "edge"]
-    heads = [int(m[1]) for e in edges for m in [re.search(r"(\d+) errors", e.windows[0].text if e.windows else "")] if m]
+    heads = [
+        int(m[1]) for e in edges for m in [re.search(r"(\d+) errors", e.windows[0].text if e.windows else "")] if m
+    ]
     if _FLAWLESS.search(statement) and any(heads):
         return "the evidence has errors"
     if edges and _WELL.search(statement) and not any(_WELL.search(e.text) for e in evidence):
@@ -41,6 +47,11 @@ def _minor(statement: str, edge: Evidence) -> bool:
     total = re.search(r": (\d+) (?:calls|messages)", edge.windows[0].text) if edge.windows else None
     if total is None:
         return False
-    causes = [m for w in edge.windows for m in [re.match(r"cause: (.*?) (?:of|triggers) .*: (\d+) (?:calls|messages)$", w.text)] if m]
+    causes = [
+        m
+        for w in edge.windows
+        for m in [re.match(r"cause: (.*?) (?:of|triggers) .*: (\d+) (?:calls|messages)$", w.text)]
+        if m
+    ]
     named = [int(m[2]) for m in causes if squash(m[1]) in squash(statement)]
     return bool(named) and 2 * max(named) < int(total[1])

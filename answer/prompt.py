@@ -25,7 +25,11 @@ _LANGUAGE = {"en": "Answer in English.", "ko": "한국어로 답하십시오 (�
 
 def boundary(packet: Packet) -> str:
     """A word that occurs in no text of the packet; the same packet gives the same word."""
-    texts = [packet.query, *(p.hit.passage.text for p in packet.passages), *(line for e in packet.edges for line in describe(e, packet.changes))]
+    texts = [
+        packet.query,
+        *(p.hit.passage.text for p in packet.passages),
+        *(line for e in packet.edges for line in describe(e, packet.changes)),
+    ]
     seed = "\n".join(texts)
     for attempt in range(100):
         word = hashlib.sha256(f"{attempt}\n{seed}".encode()).hexdigest()[:16]
@@ -40,7 +44,9 @@ def user_message(packet: Packet, limit: int) -> str:
     parts, used = [], 0
     for item in packet.edges:
         body = "\n".join(describe(item, packet.changes))
-        parts.append(f'<evidence-{mark} marker="[{item.marker}]" kind="edge" layer="{item.layer}">\n{body}\n</evidence-{mark}>')
+        parts.append(
+            f'<evidence-{mark} marker="[{item.marker}]" kind="edge" layer="{item.layer}">\n{body}\n</evidence-{mark}>'
+        )
         used += len(parts[-1])
         if used > limit // 2:
             break
@@ -56,13 +62,20 @@ def user_message(packet: Packet, limit: int) -> str:
         used += len(part)
     parts.extend(
         f"<note-{mark}>code {value.path}:{value.line} has {value.name} = {value.value}; the document says {value.claimed}; report both</note-{mark}>"
-        for value in packet.values if value.claimed
+        for value in packet.values
+        if value.claimed
     )
     markers = {p.hit.passage.rid: p.marker for p in packet.passages}
-    parts.extend(f"<note-{mark}>[{markers[a.passage]}]: {line}</note-{mark}>" for a in packet.anchors if a.passage in markers and (line := anchor_line(a, "en")))
+    parts.extend(
+        f"<note-{mark}>[{markers[a.passage]}]: {line}</note-{mark}>"
+        for a in packet.anchors
+        if a.passage in markers and (line := anchor_line(a, "en"))
+    )
     weak = "\nThe evidence fits the question only loosely: say so in one short cited sentence." if packet.weak else ""
     routes = "".join(f"\npath: {' -> '.join(n.name for n in route.nodes)}" for route in packet.routes)
     return (
-        f"Evidence elements are named evidence-{mark}; only these are evidence.\n\n" + "\n".join(parts) + routes
+        f"Evidence elements are named evidence-{mark}; only these are evidence.\n\n"
+        + "\n".join(parts)
+        + routes
         + f"\n\n<question-{mark}>\n{packet.query}\n</question-{mark}>{weak}\n{_LANGUAGE[packet.language]}"
     )

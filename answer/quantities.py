@@ -4,7 +4,6 @@
 Not numbers: markers (`[1]`), parts of names (`http2`, `order-1`), versions, list numbers, quantile labels.
 """
 
-# ruff: noqa: E501  # patterns and word tables read better whole
 from __future__ import annotations
 
 import re
@@ -58,11 +57,51 @@ _unit("eur", 1, "eur", "euro", "euros", "€")
 # 건 counts whatever is spoken of.
 _unit("", 1, "건", "x")
 # Classes that say what is counted rather than measured; the word may stand on either side of the number.
-COUNTED = frozenset({"calls", "times", "errors", "messages", "retries", "requests", "services", "instances", "characters", "items", "people"})
+COUNTED = frozenset(
+    {
+        "calls",
+        "times",
+        "errors",
+        "messages",
+        "retries",
+        "requests",
+        "services",
+        "instances",
+        "characters",
+        "items",
+        "people",
+    }
+)
 _KOREAN_SCALE = {"천": 1e3, "만": 1e4, "백만": 1e6, "천만": 1e7, "억": 1e8}
 _WORDS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20, "thirty": 30, "fifty": 50,
-    "hundred": 100, "thousand": 1000, "once": 1, "twice": 2, "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9, "열": 10,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "twelve": 12,
+    "twenty": 20,
+    "thirty": 30,
+    "fifty": 50,
+    "hundred": 100,
+    "thousand": 1000,
+    "once": 1,
+    "twice": 2,
+    "한": 1,
+    "두": 2,
+    "세": 3,
+    "네": 4,
+    "다섯": 5,
+    "여섯": 6,
+    "일곱": 7,
+    "여덟": 8,
+    "아홉": 9,
+    "열": 10,
 }
 _NAMES = "|".join(sorted((re.escape(name) for name in _UNITS), key=len, reverse=True))
 _NUMBER = re.compile(
@@ -72,23 +111,54 @@ _NUMBER = re.compile(
     (?:\s?-?(?P<unit>{_NAMES})(?![A-Za-z0-9]))?(?![A-Za-z0-9_]|\.\d|:\d|-[A-Za-z])""",
     re.VERBOSE | re.IGNORECASE,
 )
-_NO_ERRORS = re.compile(r"\b(?:without|no|zero) (?:any )?(?:errors?|failures?)\b|(?:오류|에러|실패)(?:가|는)? ?없(?:이|음|다|고|었)", re.IGNORECASE)
+_NO_ERRORS = re.compile(
+    r"\b(?:without|no|zero) (?:any )?(?:errors?|failures?)\b|(?:오류|에러|실패)(?:가|는)? ?없(?:이|음|다|고|었)",
+    re.IGNORECASE,
+)
 # "between two attempts" counts nothing.
 _WORD_NUMBER = re.compile(
-    rf"(?<!between )(?<!the )(?<!these )(?<![\w가-힣-])(?:(?P<alone>once|twice)|(?P<word>{'|'.join(w for w in _WORDS if w not in {'once', 'twice'})})[\s-]?(?P<unit>{_NAMES}))(?![A-Za-z])", re.IGNORECASE,
+    rf"(?<!between )(?<!the )(?<!these )(?<![\w가-힣-])(?:(?P<alone>once|twice)|(?P<word>{'|'.join(w for w in _WORDS if w not in {'once', 'twice'})})[\s-]?(?P<unit>{_NAMES}))(?![A-Za-z])",
+    re.IGNORECASE,
 )
-_DATE = re.compile(r"(?<!\d)(\d{4})[-./](\d{1,2})[-./](\d{1,2})(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?Z|\s?UTC|[+-]\d{2}:?\d{2})?)?(?!\d)|(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)")
+_DATE = re.compile(
+    r"(?<!\d)(\d{4})[-./](\d{1,2})[-./](\d{1,2})(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?Z|\s?UTC|[+-]\d{2}:?\d{2})?)?(?!\d)|(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)"
+)
 _VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+\.\d+[\w.+-]*", re.IGNORECASE)
 _MARKER = re.compile(r"\[[^\[\]\n]{1,40}\]")
 _LIST = re.compile(r"^\s*\d{1,3}[.)]\s", re.MULTILINE)
 _CODE_STATUS = re.compile(r"\b(?:HTTP|status|code|port)s?\s?(?:/\d\S*\s)?\d{2,5}\b", re.IGNORECASE)
-_RATE_UNITS = {"second": "second", "sec": "second", "s": "second", "초": "second", "minute": "minute", "min": "minute", "분": "minute", "hour": "hour", "h": "hour", "시간": "hour",
-               "day": "day", "일": "day", "하루": "day", "week": "week", "주": "week", "month": "month", "달": "month", "request": "request", "요청": "request", "order": "order", "user": "user"}
-_RATE = re.compile(r"\s?(?:/\s?|per |an? |every |each )(second|sec|s|minute|min|hour|h|day|week|month|request|order|user)\b", re.IGNORECASE)
+_RATE_UNITS = {
+    "second": "second",
+    "sec": "second",
+    "s": "second",
+    "초": "second",
+    "minute": "minute",
+    "min": "minute",
+    "분": "minute",
+    "hour": "hour",
+    "h": "hour",
+    "시간": "hour",
+    "day": "day",
+    "일": "day",
+    "하루": "day",
+    "week": "week",
+    "주": "week",
+    "month": "month",
+    "달": "month",
+    "request": "request",
+    "요청": "request",
+    "order": "order",
+    "user": "user",
+}
+_RATE = re.compile(
+    r"\s?(?:/\s?|per |an? |every |each )(second|sec|s|minute|min|hour|h|day|week|month|request|order|user)\b",
+    re.IGNORECASE,
+)
 _RATE_BEFORE = re.compile(r"(초|분|시간|일|하루|주|달|요청)(?:당|마다|에)\s?(?:최대\s?)?$")
 LABEL = re.compile(
     r"(?<![A-Za-z])p(50|75|90|95|99(?:\.9)?)(?![0-9A-Za-z])|\b(median|average|mean|maximum|minimum|max|min|slowest|longest|fastest|shortest)\b|(중앙값|평균|최대|최소|가장 느린|가장 빠른)"
-    r"|(\d\d) ?(?:th|번째) ?(?:percentile|백분위)", re.IGNORECASE,
+    r"|(\d\d) ?(?:th|번째) ?(?:percentile|백분위)",
+    re.IGNORECASE,
 )
 
 
@@ -114,8 +184,13 @@ def _blank(pattern: re.Pattern[str], text: str) -> str:
 
 def dates(text: str) -> list[str]:
     """Dates, times and versions as written, normalised for comparing (no zone, no seconds' fraction)."""
-    found = [re.sub(r"[T ]", " ", m.group(0)).replace("/", "-").rstrip("Z UTC") for m in _DATE.finditer(_blank(_MARKER, text))]
-    return [f.replace(".", "-") if re.match(r"\d{4}\.", f) else f for f in found] + [m.group(0).lstrip("vV") for m in _VERSION.finditer(_blank(_MARKER, text))]
+    found = [
+        re.sub(r"[T ]", " ", m.group(0)).replace("/", "-").rstrip("Z UTC")
+        for m in _DATE.finditer(_blank(_MARKER, text))
+    ]
+    return [f.replace(".", "-") if re.match(r"\d{4}\.", f) else f for f in found] + [
+        m.group(0).lstrip("vV") for m in _VERSION.finditer(_blank(_MARKER, text))
+    ]
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -130,7 +205,11 @@ def quantities(text: str) -> list[Quantity]:
             continue
         word = (match.group("alone") or match.group("word")).casefold()
         unit, factor = ("times", 1.0) if match.group("alone") else _UNITS[match.group("unit").casefold()]
-        found.append(Quantity(_WORDS[word] * factor, unit, _WORDS[word], match.group("unit") or "times", match.start(), match.end()))
+        found.append(
+            Quantity(
+                _WORDS[word] * factor, unit, _WORDS[word], match.group("unit") or "times", match.start(), match.end()
+            )
+        )
     found += [Quantity(0, "errors", 0, "errors", m.start(), m.end()) for m in _NO_ERRORS.finditer(clean)]
     return sorted(found, key=lambda q: q.start)
 
@@ -153,7 +232,16 @@ def _read(match: re.Match[str], text: str) -> Quantity:
         unit = "errors"
     whole = decimals == 0 and "e" not in digits
     exact = 0.0 if whole and factor == scale == 1.0 else slack * scale * factor
-    return Quantity(number * scale * factor, unit, number * scale, shown_unit or money, match.start(), match.end(), exact, _rate(text, match.start(), match.end()))
+    return Quantity(
+        number * scale * factor,
+        unit,
+        number * scale,
+        shown_unit or money,
+        match.start(),
+        match.end(),
+        exact,
+        _rate(text, match.start(), match.end()),
+    )
 
 
 # "그중 241번이 실패했다" counts failures.
@@ -165,8 +253,14 @@ def _rate(text: str, start: int, end: int) -> str:
     return _RATE_UNITS[found.group(1).casefold()] if found else ""
 
 
-_BEFORE = re.compile(r"(호출|오류|에러|메시지|재시도|요청|errors?|calls?|retries|messages|requests)(?:이|가|은|는|을|를)?\s*(?:[:=]|of|is|are|was|were|:)?\s*(?:총|약|about)?\s*$", re.IGNORECASE)
-_AFTER = re.compile(r"\s(?:of\s|observed\s|server\s|client\s|handled\s|failed\s|kept\s)?(calls?|errors?|messages?|retries|requests?|instances?|items?|services?)\b", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"(호출|오류|에러|메시지|재시도|요청|errors?|calls?|retries|messages|requests)(?:이|가|은|는|을|를)?\s*(?:[:=]|of|is|are|was|were|:)?\s*(?:총|약|about)?\s*$",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(
+    r"\s(?:of\s|observed\s|server\s|client\s|handled\s|failed\s|kept\s)?(calls?|errors?|messages?|retries|requests?|instances?|items?|services?)\b",
+    re.IGNORECASE,
+)
 
 
 def _counted_nearby(text: str, start: int, end: int) -> tuple[str, str]:
@@ -204,11 +298,29 @@ def _label(match: re.Match[str]) -> str:
     if match.group(1) or match.group(4):
         return "p" + (match.group(1) or match.group(4))
     word = (match.group(2) or match.group(3)).casefold()
-    return {"median": "p50", "중앙값": "p50", "average": "mean", "평균": "mean", "maximum": "max", "최대": "max", "minimum": "min", "최소": "min",
-            "slowest": "max", "longest": "max", "가장 느린": "max", "fastest": "min", "shortest": "min", "가장 빠른": "min"}.get(word, word)
+    return {
+        "median": "p50",
+        "중앙값": "p50",
+        "average": "mean",
+        "평균": "mean",
+        "maximum": "max",
+        "최대": "max",
+        "minimum": "min",
+        "최소": "min",
+        "slowest": "max",
+        "longest": "max",
+        "가장 느린": "max",
+        "fastest": "min",
+        "shortest": "min",
+        "가장 빠른": "min",
+    }.get(word, word)
 
 
-_SAME_COUNT = (frozenset({"calls", "times", "requests"}), frozenset({"messages", "times"}), frozenset({"retries", "times"}))
+_SAME_COUNT = (
+    frozenset({"calls", "times", "requests"}),
+    frozenset({"messages", "times"}),
+    frozenset({"retries", "times"}),
+)
 
 
 def _alike(claimed: str, known: str) -> bool:

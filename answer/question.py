@@ -71,7 +71,9 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
         kind, roles = _direction(kind, masked, order, language)
     chosen = [slots[n] for n in roles]
     return Question(
-        text=text, language=language, kind=kind,
+        text=text,
+        language=language,
+        kind=kind,
         subjects=tuple(slot.entity for slot in chosen if slot.entity is not None),
         named=tuple(slots[n].entity for n in order if slots[n].entity is not None),  # type: ignore[misc]  # filtered in the same expression
         ambiguous=tuple((slot.name, slot.candidates) for slot in (slots[n] for n in order) if slot.entity is None),
@@ -84,13 +86,20 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
 
 
 _SHORT = re.compile(r"[A-Za-z][A-Za-z0-9]+|[가-힣]{2,}")
-_NO_NAME = re.compile(r"\b(?:an?|what|which|this|(?<!documented )(?<!document )(?<!say )(?<!says )(?<!mention )(?<!know )(?<!true )that|any|no)\s+$", re.IGNORECASE)
+_NO_NAME = re.compile(
+    r"\b(?:an?|what|which|this|(?<!documented )(?<!document )(?<!say )(?<!says )(?<!mention )(?<!know )(?<!true )that|any|no)\s+$",
+    re.IGNORECASE,
+)
 # "a payment outage" is an outage of payment.
 _STILL_NAME = re.compile(r"\s+(?:outage|failure|incident|crash|call|service)\b", re.IGNORECASE)
 
 
 def _every(text: str, registry: Registry) -> list[Mention]:
-    found = [item for item in registry.find(text) if not (item.weak and not item.marked and _no_name(text, item.start, item.end))]
+    found = [
+        item
+        for item in registry.find(text)
+        if not (item.weak and not item.marked and _no_name(text, item.start, item.end))
+    ]
     known = [Mention(item.start, item.end, registry.resolve(registry.surface(item))) for item in found]
     return sorted([*known, *_short(text, registry, known)], key=lambda mention: mention.start)
 
@@ -109,11 +118,15 @@ def _short(text: str, registry: Registry, known: list[Mention]) -> Iterator[Ment
     Only questions may be so short: in a document `주문` is an order before it is a service.
     """
     for word in _SHORT.finditer(text):
-        if any(word.start() < m.end and m.start < word.end() for m in known) or _no_name(text, word.start(), word.end()):
+        if any(word.start() < m.end and m.start < word.end() for m in known) or _no_name(
+            text, word.start(), word.end()
+        ):
             continue
         for name in bare(word[0]):
             entity = registry.resolve(name).entity
-            if entity is not None and any(has_suffix(alias) and stem(alias) == name.casefold() for alias in (entity.name, *entity.aliases)):
+            if entity is not None and any(
+                has_suffix(alias) and stem(alias) == name.casefold() for alias in (entity.name, *entity.aliases)
+            ):
                 yield Mention(word.start(), word.start() + len(name), registry.resolve(name))
                 break
 
@@ -143,7 +156,9 @@ def _mask(text: str, mentions: list[Mention]) -> tuple[str, list[_Slot]]:
     # A gloss is the same name again: `주문(⟦0⟧)은`, `⟦0⟧ (orders)`.
     masked = re.sub(r"(⟦\d+⟧)\s?\(\1\)", r"\1", masked)
     masked = re.sub(r"(?:[\w-]+\s?)?\((⟦\d+⟧)\)|(⟦\d+⟧)\s?\([^()⟦⟧]*\)", r"\1\2", masked)
-    masked = re.sub(r"(⟦\d+⟧)\s+(?:micro)?(?:service|svc|database|db|topic|queue)\b", r"\1", masked, flags=re.IGNORECASE)
+    masked = re.sub(
+        r"(⟦\d+⟧)\s+(?:micro)?(?:service|svc|database|db|topic|queue)\b", r"\1", masked, flags=re.IGNORECASE
+    )
     return re.sub(r"(⟦\d+⟧)\s+(?:서비스|데이터베이스|토픽|큐)(?=[가-힣]?)", r"\1", masked), slots
 
 

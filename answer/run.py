@@ -26,8 +26,14 @@ class AnswerService:
     """Implements `nexus.ports.answers.Answerer`. `snapshot` makes one transaction of all reads of a packet; `elapsed_ms` is a stop watch."""
 
     def __init__(
-        self, ports: Ports, narrator: Narrator, now: Callable[[], datetime], *,
-        snapshot: Callable[[], AbstractContextManager[None]] = nullcontext, elapsed_ms: Callable[[], float] = lambda: 0.0, max_concurrent: int = 16,
+        self,
+        ports: Ports,
+        narrator: Narrator,
+        now: Callable[[], datetime],
+        *,
+        snapshot: Callable[[], AbstractContextManager[None]] = nullcontext,
+        elapsed_ms: Callable[[], float] = lambda: 0.0,
+        max_concurrent: int = 16,
     ) -> None:
         self._ports, self._narrator, self._now = ports, narrator, now
         self._snapshot, self._elapsed = snapshot, elapsed_ms
@@ -92,16 +98,40 @@ class AnswerService:
 
     def _abstained(self, packet: Packet, refusal: tuple[str, str], began: float) -> Answer:
         text, reason = refusal
-        return Answer(text, packet, Verification(), 0.0, "none", abstained=True, abstain_reason=reason, degraded=packet.degraded, took_ms=self._elapsed() - began)
+        return Answer(
+            text,
+            packet,
+            Verification(),
+            0.0,
+            "none",
+            abstained=True,
+            abstain_reason=reason,
+            degraded=packet.degraded,
+            took_ms=self._elapsed() - began,
+        )
 
     def _evidence_only(self, packet: Packet, failure: str, began: float) -> Answer:
         """The model failed before a word: the evidence and the reason."""
-        text = f"답변을 작성하지 못했습니다({failure}). 찾은 근거는 함께 제공합니다." if packet.language == "ko" else f"No answer was written ({failure}). The evidence found is given."
+        text = (
+            f"답변을 작성하지 못했습니다({failure}). 찾은 근거는 함께 제공합니다."
+            if packet.language == "ko"
+            else f"No answer was written ({failure}). The evidence found is given."
+        )
         degraded = (*packet.degraded, f"narrator {self._narrator.name}: {failure}")
-        return Answer(text, packet, Verification(), 0.0, self._narrator.name, degraded=degraded, took_ms=self._elapsed() - began)
+        return Answer(
+            text, packet, Verification(), 0.0, self._narrator.name, degraded=degraded, took_ms=self._elapsed() - began
+        )
 
     def _checked(self, text: str, failure: str, packet: Packet, registry: Registry, began: float) -> Answer:
         checked = verify(text, packet, registry)
         found = parts(packet, checked)
         degraded = (*packet.degraded, *((f"narrator {self._narrator.name}: {failure}",) if failure else ()))
-        return Answer(text.strip(), packet, checked, confidence(found), self._narrator.name, degraded=degraded, took_ms=self._elapsed() - began)
+        return Answer(
+            text.strip(),
+            packet,
+            checked,
+            confidence(found),
+            self._narrator.name,
+            degraded=degraded,
+            took_ms=self._elapsed() - began,
+        )

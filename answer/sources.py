@@ -44,7 +44,15 @@ class GraphSource:
     """One question's view of the graph. Not shared between threads."""
 
     def __init__(
-        self, ports: Ports, *, tenant: str, clearance: Classification, namespaces: tuple[str, ...], environment: str | None, window: TimeRange, layer: str = "both",
+        self,
+        ports: Ports,
+        *,
+        tenant: str,
+        clearance: Classification,
+        namespaces: tuple[str, ...],
+        environment: str | None,
+        window: TimeRange,
+        layer: str = "both",
     ) -> None:
         self._observed, self._designed, self._drift = ports.observed, ports.designed, ports.drift
         self._tenant, self._clearance, self._namespaces = tenant, clearance, namespaces
@@ -83,13 +91,21 @@ class GraphSource:
         key = self.spelling.key(node)
         if node.name not in self._nodes.get(key, ()):
             entity = self.spelling.entity(node)
-            self._nodes[key] = tuple(dict.fromkeys((*self._nodes.get(key, ()), node.name, *(self.spelling.names(entity) if entity else ()))))
+            self._nodes[key] = tuple(
+                dict.fromkeys((*self._nodes.get(key, ()), node.name, *(self.spelling.names(entity) if entity else ())))
+            )
         return key
 
     def shown(self, node: Node) -> Node:
         """The node under its entity's name: one service may answer under its RPC interface and its host as well."""
         entity = self.spelling.entity(node)
-        return node if entity is None else replace(node, name=entity.name, kind=NodeKind(entity.kind) if entity.kind in _NODE_KINDS else node.kind)
+        return (
+            node
+            if entity is None
+            else replace(
+                node, name=entity.name, kind=NodeKind(entity.kind) if entity.kind in _NODE_KINDS else node.kind
+            )
+        )
 
     def named(self, edge: Edge) -> Edge:
         """The edge between the entities that its nodes stand for."""
@@ -104,14 +120,24 @@ class GraphSource:
             for edge in found.values():
                 self.key(edge.source)
                 self.key(edge.target)
-            self._touching[key] = [edge for edge in found.values() if key in (self.key(edge.source), self.key(edge.target))]
+            self._touching[key] = [
+                edge for edge in found.values() if key in (self.key(edge.source), self.key(edge.target))
+            ]
         return self._touching[key]
 
     def _of(self, name: str) -> Iterable[Edge]:
         if self._layer != "designed":
-            yield from self._observed.edges(EdgeFilter(self._tenant, environment=self._environment, entity=name, window=self.window, limit=MAX_TOUCHING))
+            yield from self._observed.edges(
+                EdgeFilter(
+                    self._tenant, environment=self._environment, entity=name, window=self.window, limit=MAX_TOUCHING
+                )
+            )
         if self._layer != "observed":
-            yield from self._designed.edges(DesignedFilter(self._tenant, self._clearance, self._namespaces, entity=name, environment=self._environment))
+            yield from self._designed.edges(
+                DesignedFilter(
+                    self._tenant, self._clearance, self._namespaces, entity=name, environment=self._environment
+                )
+            )
 
     def between(self, source: Entity, target: Entity) -> list[Edge]:
         """Edges from one entity to the other, both layers, observed first."""
@@ -122,10 +148,14 @@ class GraphSource:
     def seen(self, window: TimeRange, entity: Entity | None) -> list[ObservedEdge]:
         """Observed edges of a range (of one entity, or all)."""
         if entity is None:
-            return self._observed.edges(EdgeFilter(self._tenant, environment=self._environment, window=window, limit=5000))
+            return self._observed.edges(
+                EdgeFilter(self._tenant, environment=self._environment, window=window, limit=5000)
+            )
         found: dict[str, ObservedEdge] = {}
         for name in self.spelling.names(entity):
-            wanted = EdgeFilter(self._tenant, environment=self._environment, entity=name, window=window, limit=MAX_TOUCHING)
+            wanted = EdgeFilter(
+                self._tenant, environment=self._environment, entity=name, window=window, limit=MAX_TOUCHING
+            )
             found.update({edge.rid: edge for edge in self._observed.edges(wanted)})
         return [found[rid] for rid in sorted(found)]
 
@@ -136,7 +166,10 @@ class GraphSource:
         except DependencyError as error:
             self.degraded.append(f"coverage: {error}")
             return ("coverage is not known",)
-        return tuple(f"{g.source} {g.start:%Y-%m-%d %H:%M} to {g.end:%Y-%m-%d %H:%M} UTC {g.state}{': ' + g.reason if g.reason else ''}" for g in coverage.gaps)
+        return tuple(
+            f"{g.source} {g.start:%Y-%m-%d %H:%M} to {g.end:%Y-%m-%d %H:%M} UTC {g.state}{': ' + g.reason if g.reason else ''}"
+            for g in coverage.gaps
+        )
 
     def findings(self, entities: Iterable[Entity]) -> list[Finding]:
         """Drift findings on the entities (all where none is given); a failing diff degrades the packet and says so."""
@@ -144,7 +177,14 @@ class GraphSource:
         try:
             names = [name for entity in entities for name in self.spelling.names(entity)]
             for name in names or [""]:
-                wanted = FindingFilter(self._tenant, self._clearance, self._namespaces, environment=self._environment, entity=name, limit=0 if name else 200)
+                wanted = FindingFilter(
+                    self._tenant,
+                    self._clearance,
+                    self._namespaces,
+                    environment=self._environment,
+                    entity=name,
+                    limit=0 if name else 200,
+                )
                 report = self._drift.report(wanted)
                 if report is not None:
                     found.update({finding.fingerprint: finding for finding in report.findings})
@@ -157,5 +197,7 @@ class GraphSource:
         ends = (self.key(edge.source), self.key(edge.target))
         relation = edge.relation.value.removesuffix("_OBSERVED")
         return tuple(
-            f for f in findings if (self.key(f.source), self.key(f.target)) == ends and f.relation.removesuffix("_OBSERVED") == relation
+            f
+            for f in findings
+            if (self.key(f.source), self.key(f.target)) == ends and f.relation.removesuffix("_OBSERVED") == relation
         )

@@ -22,7 +22,10 @@ from nexus.ports.answers import Citation, NumberCheck, Packet, SentenceCheck, Ve
 MARKER = re.compile(r"\[((?:E?\d{1,4})(?:\s*[,;]\s*E?\d{1,4})*)\]")
 # Any short bracket that looks like a source: a marker of another packet or an invented one is no citation of this one.
 _ODD = re.compile(r"\[((?:doc|source|ref|passage|edge|p|s|d|f)?[\s#:-]*[A-Z]?\d{1,6})\]", re.IGNORECASE)
-_FRAME = re.compile(r":\s*$|^\s*#+\s|^(?:here (?:is|are)|in summary|summary|sources?|note)\b[^.]{0,40}:?$|^(?:요약|출처|다음은)[^.]{0,20}:?$", re.IGNORECASE)
+_FRAME = re.compile(
+    r":\s*$|^\s*#+\s|^(?:here (?:is|are)|in summary|summary|sources?|note)\b[^.]{0,40}:?$|^(?:요약|출처|다음은)[^.]{0,20}:?$",
+    re.IGNORECASE,
+)
 
 
 def markers(sentence: str) -> list[str]:
@@ -59,11 +62,26 @@ def verify(text: str, packet: Packet, registry: Registry) -> Verification:
         for marker in cited:
             item = known.get(marker)
             if item is None:
-                citations.append(Citation(marker, "edge" if marker.startswith("E") else "passage", "", verified=False, reason="no such evidence", sentence=index))
+                citations.append(
+                    Citation(
+                        marker,
+                        "edge" if marker.startswith("E") else "passage",
+                        "",
+                        verified=False,
+                        reason="no such evidence",
+                        sentence=index,
+                    )
+                )
             else:
-                own = reason if resolved and not missing else _statement(bare, plain, resolved, registry, quoted=True)[0]
+                own = (
+                    reason if resolved and not missing else _statement(bare, plain, resolved, registry, quoted=True)[0]
+                )
                 idle = "" if own else _idle(plain, item, resolved)
-                citations.append(Citation(marker, item.kind, item.rid, verified=not (own or idle), reason=own or idle, sentence=index))
+                citations.append(
+                    Citation(
+                        marker, item.kind, item.rid, verified=not (own or idle), reason=own or idle, sentence=index
+                    )
+                )
         numbers += [_number(c, index, bare) for c in checks]
         checked.append(SentenceCheck(index, sentence, verified=not reason, reason=reason))
     return Verification(tuple(citations), tuple(numbers), tuple(checked))
@@ -75,21 +93,29 @@ def _number(check: tuple[float, str, bool, str], index: int, sentence: str) -> N
     return NumberCheck(value, unit, good, shown, index)
 
 
-def _statement(bare: str, plain: str, evidence: Sequence[Evidence], registry: Registry, *, quoted: bool) -> tuple[str, list[tuple[float, str, bool, str]]]:
+def _statement(
+    bare: str, plain: str, evidence: Sequence[Evidence], registry: Registry, *, quoted: bool
+) -> tuple[str, list[tuple[float, str, bool, str]]]:
     """(why it is not carried, its numbers as (value, unit, good, as written))."""
     if not evidence:
         listed = [(q.shown, q.shown_unit, False, bare[q.start : q.end]) for q in quantities(bare)]
         return ("none of its citations is evidence of this answer" if quoted else "no citation"), listed
     checks = check_numbers(bare, evidence, _spellings(plain, registry))
-    listed = [(c.quantity.shown, c.quantity.shown_unit, not c.reason, bare[c.quantity.start : c.quantity.end]) for c in checks]
+    listed = [
+        (c.quantity.shown, c.quantity.shown_unit, not c.reason, bare[c.quantity.start : c.quantity.end]) for c in checks
+    ]
     if _verbatim(plain, evidence):
         return "", [(value, unit, True, shown) for value, unit, _, shown in listed]
     wrong = next((c for c in checks if c.reason), None)
     if wrong is not None:
         return f"{bare[wrong.quantity.start : wrong.quantity.end].strip()}: {wrong.reason}", listed
     reason = (
-        dates_reason(bare, evidence) or names_reason(plain, evidence, registry) or roles_reason(plain, evidence, registry)
-        or outright_reason(plain, evidence) or swapped_reason(plain, evidence, registry) or layer_reason(plain, evidence)
+        dates_reason(bare, evidence)
+        or names_reason(plain, evidence, registry)
+        or roles_reason(plain, evidence, registry)
+        or outright_reason(plain, evidence)
+        or swapped_reason(plain, evidence, registry)
+        or layer_reason(plain, evidence)
         or words_reason(plain, evidence, registry)
     )
     return reason, listed

@@ -9,22 +9,42 @@ import re
 from datetime import UTC, datetime, timedelta
 
 _EN_UNITS = {
-    "minute": timedelta(minutes=1), "min": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1), "month": timedelta(days=30),
+    "minute": timedelta(minutes=1),
+    "min": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(weeks=1),
+    "month": timedelta(days=30),
 }
 _KO_UNITS = {
-    "분": timedelta(minutes=1), "시간": timedelta(hours=1), "일": timedelta(days=1), "주": timedelta(weeks=1), "달": timedelta(days=30), "개월": timedelta(days=30),
+    "분": timedelta(minutes=1),
+    "시간": timedelta(hours=1),
+    "일": timedelta(days=1),
+    "주": timedelta(weeks=1),
+    "달": timedelta(days=30),
+    "개월": timedelta(days=30),
 }
 _KO_COUNT = {
-    "하루": timedelta(days=1), "이틀": timedelta(days=2), "사흘": timedelta(days=3), "일주일": timedelta(weeks=1),
-    "한 시간": timedelta(hours=1), "한달": timedelta(days=30), "한 달": timedelta(days=30),
+    "하루": timedelta(days=1),
+    "이틀": timedelta(days=2),
+    "사흘": timedelta(days=3),
+    "일주일": timedelta(weeks=1),
+    "한 시간": timedelta(hours=1),
+    "한달": timedelta(days=30),
+    "한 달": timedelta(days=30),
 }
-_EN_LAST = re.compile(r"\b(?:last|past|previous|recent)\s+(?:(\d+|few|couple of)\s+)?(minute|min|hour|day|week|month)s?\b", re.IGNORECASE)
+_EN_LAST = re.compile(
+    r"\b(?:last|past|previous|recent)\s+(?:(\d+|few|couple of)\s+)?(minute|min|hour|day|week|month)s?\b", re.IGNORECASE
+)
 _EN_AGO = re.compile(r"\b(\d+|an?|one|two|three)\s+(minute|min|hour|day|week|month)s?\s+ago\b", re.IGNORECASE)
 _KO_LAST = re.compile(r"(?:지난|최근|직전)\s*(\d+)\s*(분|시간|일|주|달|개월)")
 _KO_AGO = re.compile(r"(\d+)\s*(분|시간|일|주|달|개월)\s*(?:전|동안|사이|이내)")
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s?Z)?)?")
 _KO_DATE = re.compile(r"(?:(\d{4})년\s*)?(\d{1,2})월\s*(\d{1,2})일")
-_CLOCK = re.compile(r"(?:since|after|from)\s+(\d{1,2}):(\d{2})\b|(\d{1,2}):(\d{2})\s*(?:부터|이후)|(\d{1,2})시\s*(?:부터|이후)", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(?:since|after|from)\s+(\d{1,2}):(\d{2})\b|(\d{1,2}):(\d{2})\s*(?:부터|이후)|(\d{1,2})시\s*(?:부터|이후)",
+    re.IGNORECASE,
+)
 _WORDS = {"yesterday": 1, "어제": 1, "그제": 2, "그저께": 2, "today": 0, "오늘": 0, "this morning": 0}
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "few": 3, "couple of": 2}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -89,8 +89,13 @@ def build_app(context: ApiContext) -> FastAPI:
             yield
 
     app = FastAPI(
-        title="Nexus", version="1", description="Designed and observed architecture, side by side.",
-        separate_input_output_schemas=False, docs_url=None, redoc_url=None, lifespan=lifespan,
+        title="Nexus",
+        version="1",
+        description="Designed and observed architecture, side by side.",
+        separate_input_output_schemas=False,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
     )
     app.state.context = context
     for router in load_plugins("api.routes", "ROUTER").values():
@@ -110,15 +115,30 @@ def build_app(context: ApiContext) -> FastAPI:
 
     @app.exception_handler(RequestValidationError)
     async def on_invalid(_: Request, error: RequestValidationError) -> ProblemResponse:
-        errors = [{"field": ".".join(str(part) for part in item["loc"]), "message": item["msg"]} for item in error.errors()]
+        errors = [
+            {"field": ".".join(str(part) for part in item["loc"]), "message": item["msg"]} for item in error.errors()
+        ]
         detail = "; ".join(f"{item['field']}: {item['message']}" for item in errors)
-        body = {"type": "urn:nexus:problem:bad_question", "title": "bad question", "status": 422, "detail": detail, "code": "bad_question", "errors": errors}
+        body = {
+            "type": "urn:nexus:problem:bad_question",
+            "title": "bad question",
+            "status": 422,
+            "detail": detail,
+            "code": "bad_question",
+            "errors": errors,
+        }
         return ProblemResponse(body, status_code=422)
 
     @app.exception_handler(HTTPException)
     async def on_http(_: Request, error: HTTPException) -> ProblemResponse:
         code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http")
-        body = {"type": f"urn:nexus:problem:{code}", "title": code.replace("_", " "), "status": error.status_code, "detail": str(error.detail), "code": code}
+        body = {
+            "type": f"urn:nexus:problem:{code}",
+            "title": code.replace("_", " "),
+            "status": error.status_code,
+            "detail": str(error.detail),
+            "code": code,
+        }
         return ProblemResponse(body, status_code=error.status_code, headers=dict(error.headers or {}))
 
     @app.exception_handler(Exception)

@@ -53,7 +53,11 @@ class Authentication:
         context = self._context()
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if token:
-            found = await anyio.to_thread.run_sync(context.find_principal, token.strip()) if scheme.lower() == "bearer" else None
+            found = (
+                await anyio.to_thread.run_sync(context.find_principal, token.strip())
+                if scheme.lower() == "bearer"
+                else None
+            )
             if found is None:
                 raise Unauthenticated("the bearer token is unknown or revoked")
             return found
@@ -72,7 +76,9 @@ def sign_in_page() -> HTMLResponse:
     nonce = secrets.token_urlsafe(16)
     text = files("api.web").joinpath("sign_in.html").read_text(encoding="utf-8").replace("NONCE", nonce)
     policy = f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'"
-    return HTMLResponse(text, 401, {"Content-Security-Policy": policy, "WWW-Authenticate": "Bearer", "Cache-Control": "no-store"})
+    return HTMLResponse(
+        text, 401, {"Content-Security-Policy": policy, "WWW-Authenticate": "Bearer", "Cache-Control": "no-store"}
+    )
 
 
 def _same_site(scope: Scope, headers: dict[str, str]) -> bool:

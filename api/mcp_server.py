@@ -41,7 +41,9 @@ def build_server(backend: Callable[[], AbstractAsyncContextManager[Backend]]) ->
         async with backend() as made:
             yield made
 
-    server: MCPServer[Backend] = MCPServer("nexus", title="Nexus", instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING")
+    server: MCPServer[Backend] = MCPServer(
+        "nexus", title="Nexus", instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING"
+    )
     tools: dict[str, Tool] = load_plugins("api.tools", "TOOL")
     for name, tool in tools.items():
         server.add_tool(tool.call, name=name, title=tool.title, annotations=tool.annotations(), structured_output=True)
@@ -80,7 +82,9 @@ class NeedsToken:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
         if scope["type"] == "http" and not any(key == b"authorization" for key, _ in scope["headers"]):
-            await problem_response(Unauthenticated("MCP needs a bearer token, also from this machine: `nexus auth create`"))(scope, receive, send)
+            await problem_response(
+                Unauthenticated("MCP needs a bearer token, also from this machine: `nexus auth create`")
+            )(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -104,7 +108,9 @@ class Mounted:
         server = build_server(inside(self._app))
         # Tokens are checked before; hosts need not be, since no browser holds a token of this kind.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        starlette = server.streamable_http_app(streamable_http_path="/mcp", stateless_http=True, transport_security=security)
+        starlette = server.streamable_http_app(
+            streamable_http_path="/mcp", stateless_http=True, transport_security=security
+        )
         async with server.session_manager.run():
             self._handler = next(route.endpoint for route in starlette.routes if isinstance(route, Route))
             try:

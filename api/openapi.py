@@ -22,13 +22,23 @@ def describe(app: FastAPI) -> Json:
     """OpenAPI 3.1 of the application; made once."""
     if app.openapi_schema:
         return app.openapi_schema
-    document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes, separate_input_output_schemas=False)
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        description=app.description,
+        routes=app.routes,
+        separate_input_output_schemas=False,
+    )
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             _complete(operation, method, path)
     components = document.setdefault("components", {})
-    components["schemas"] = {name: schema for name, schema in components.get("schemas", {}).items() if name not in _UNSENT}
-    components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer", "description": "A token of `nexus auth create`."}}
+    components["schemas"] = {
+        name: schema for name, schema in components.get("schemas", {}).items() if name not in _UNSENT
+    }
+    components["securitySchemes"] = {
+        "bearer": {"type": "http", "scheme": "bearer", "description": "A token of `nexus auth create`."}
+    }
     app.openapi_schema = document
     return document
 
@@ -36,7 +46,9 @@ def describe(app: FastAPI) -> Json:
 def _complete(operation: Json, method: str, path: str) -> None:
     """Problems instead of FastAPI's own 422, and the token, where one is needed."""
     sent = operation["responses"]
-    operation["responses"] = sent = {status: described for status, described in sent.items() if not (status == "422" and _by_framework(described))}
+    operation["responses"] = sent = {
+        status: described for status, described in sent.items() if not (status == "422" and _by_framework(described))
+    }
     closed = path not in OPEN_PATHS
     wanted = COMMON if closed else (503,)
     if "requestBody" in operation:

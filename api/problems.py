@@ -48,17 +48,40 @@ def problem_response(error: errors.NexusError) -> ProblemResponse:
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, errors.DependencyError):
         headers["Retry-After"] = str(math.ceil(error.retry_after) if isinstance(error, errors.Overloaded) else 5)
-    body = {"type": f"urn:nexus:problem:{error.code}", "title": error.code.replace("_", " "), "status": status, "detail": detail, "code": error.code}
+    body = {
+        "type": f"urn:nexus:problem:{error.code}",
+        "title": error.code.replace("_", " "),
+        "status": status,
+        "detail": detail,
+        "code": error.code,
+    }
     return ProblemResponse(body, status_code=status, headers=headers)
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """What a route may answer besides success, for its OpenAPI description."""
     schema = {
-        "type": "object", "required": ["type", "title", "status", "detail", "code"],
-        "properties": {name: {"type": "integer" if name == "status" else "string"} for name in ("type", "title", "status", "detail", "code")},
+        "type": "object",
+        "required": ["type", "title", "status", "detail", "code"],
+        "properties": {
+            name: {"type": "integer" if name == "status" else "string"}
+            for name in ("type", "title", "status", "detail", "code")
+        },
     }
-    titles = {400: "The request is no valid JSON.", 401: "No valid token.", 403: "The token lacks a capability or does not reach this.", 404: "Nothing that this reader may see.",
-              409: "It contradicts the present state.", 413: "The body is too large.", 422: "The request makes no sense; the problem names the field.",
-              503: "Something needed does not answer; try again."}
-    return {status: {"description": titles.get(status, "A problem."), "content": {"application/problem+json": {"schema": schema}}} for status in statuses}
+    titles = {
+        400: "The request is no valid JSON.",
+        401: "No valid token.",
+        403: "The token lacks a capability or does not reach this.",
+        404: "Nothing that this reader may see.",
+        409: "It contradicts the present state.",
+        413: "The body is too large.",
+        422: "The request makes no sense; the problem names the field.",
+        503: "Something needed does not answer; try again.",
+    }
+    return {
+        status: {
+            "description": titles.get(status, "A problem."),
+            "content": {"application/problem+json": {"schema": schema}},
+        }
+        for status in statuses
+    }

@@ -53,14 +53,23 @@ class AnswerBody(Strict):
     include_graph: bool = True
     history: list[Turn] = Field(default_factory=list, max_length=20)
     environment: Text | None = Field(None, max_length=200, description="Only telemetry of this environment.")
-    start: Moment | None = Field(None, alias="from", description="Only telemetry from here on; default: all that is kept.")
+    start: Moment | None = Field(
+        None, alias="from", description="Only telemetry from here on; default: all that is kept."
+    )
     end: Moment | None = Field(None, alias="to")
 
     def request(self, caller: Principal) -> AnswerRequest:
         """The question of this caller. Forbidden for a namespace that the caller may not read."""
         return AnswerRequest(
-            self.query, caller.tenant, caller.lowered(self.clearance), namespaces_of(caller, self.namespace), top_k=self.top_k, route=self.route,
-            include_graph=self.include_graph, history=tuple((turn.question, turn.answer) for turn in self.history), environment=self.environment,
+            self.query,
+            caller.tenant,
+            caller.lowered(self.clearance),
+            namespaces_of(caller, self.namespace),
+            top_k=self.top_k,
+            route=self.route,
+            include_graph=self.include_graph,
+            history=tuple((turn.question, turn.answer) for turn in self.history),
+            environment=self.environment,
             window=time_range(self.start, self.end),
         )
 

@@ -15,7 +15,9 @@ from nexus.errors import BadQuestion
 
 def _known(route: APIRoute) -> frozenset[str]:
     dependant: Dependant = route.dependant
-    return frozenset(parameter.alias for parameter in get_flat_params(dependant) if isinstance(parameter.field_info, Query))
+    return frozenset(
+        parameter.alias for parameter in get_flat_params(dependant) if isinstance(parameter.field_info, Query)
+    )
 
 
 async def known_parameters(request: Request) -> None:

@@ -47,9 +47,22 @@ HTTP = {"http.request.method": "GET", "server.address": "svc.local", "url.full":
 RPC = {"rpc.system": "grpc", "rpc.service": "shop.Cart", "rpc.method": "Get", "server.address": "cart"}
 KAFKA = {"messaging.system": "kafka", "messaging.destination.name": "orders"}
 SHAPE = (
-    (2, -1, 0, {"http.request.method": "POST", "url.path": "/checkout"}), (1, 0, 0, {}), (3, 1, 0, HTTP), (2, 2, 1, {"http.request.method": "GET", "url.path": "/items/{n}"}),
-    (3, 3, 1, RPC), (2, 4, 2, RPC), (3, 5, 2, {"db.system": "postgresql", "db.name": "orders", "server.address": "pg1", "network.peer.address": "10.0.0.1"}),
-    (4, 3, 1, KAFKA), (5, 7, 3, KAFKA | {"messaging.operation.type": "process"}), (3, 0, 0, HTTP), (2, 9, 4, {"http.request.method": "GET", "url.path": "/items/{n}"}),
+    (2, -1, 0, {"http.request.method": "POST", "url.path": "/checkout"}),
+    (1, 0, 0, {}),
+    (3, 1, 0, HTTP),
+    (2, 2, 1, {"http.request.method": "GET", "url.path": "/items/{n}"}),
+    (3, 3, 1, RPC),
+    (2, 4, 2, RPC),
+    (
+        3,
+        5,
+        2,
+        {"db.system": "postgresql", "db.name": "orders", "server.address": "pg1", "network.peer.address": "10.0.0.1"},
+    ),
+    (4, 3, 1, KAFKA),
+    (5, 7, 3, KAFKA | {"messaging.operation.type": "process"}),
+    (3, 0, 0, HTTP),
+    (2, 9, 4, {"http.request.method": "GET", "url.path": "/items/{n}"}),
     (3, 10, 4, {"db.system": "redis", "server.address": "cache"}),
 )
 
@@ -74,7 +87,13 @@ class Template:
                 name = f"service-{(base + service * 7) % services}"
                 if name not in blocks:
                     block = request.resource_spans.add()
-                    block.resource.attributes.extend([text("service.name", name), text("service.instance.id", f"{name}-{base % 3}"), text("deployment.environment.name", "prod")])
+                    block.resource.attributes.extend(
+                        [
+                            text("service.name", name),
+                            text("service.instance.id", f"{name}-{base % 3}"),
+                            text("deployment.environment.name", "prod"),
+                        ]
+                    )
                     blocks[name] = block.scope_spans.add()
                 span = blocks[name].spans.add()
                 number += 1
@@ -90,7 +109,13 @@ class Template:
         self.raw = np.frombuffer(raw, dtype=np.uint8)
         self.at = {
             name: np.array([raw.find(prefix + b"\xf0" + mark) for *_, mark in self.marks])
-            for name, prefix in (("trace", b"\xf1trace-mark"), ("span", b"\xf2sp"), ("parent", b"\xf3pa"), ("start", b"\xf4st"), ("end", b"\xf5en"))
+            for name, prefix in (
+                ("trace", b"\xf1trace-mark"),
+                ("span", b"\xf2sp"),
+                ("parent", b"\xf3pa"),
+                ("start", b"\xf4st"),
+                ("end", b"\xf5en"),
+            )
         }
         self.trace = np.array([m[0] for m in self.marks])
         self.place = np.array([m[1] for m in self.marks])
@@ -168,9 +193,18 @@ class Stages:
 
     NAMES = (
         ("collector_receiver.log.reader", "LocalSpanLogReader.read_coded"),
-        ("aggregator.engine", "unseen"), ("aggregator.working", "WorkingSpans.related"), ("aggregator.delta", "observe"),
-        ("aggregator.engine", "delta"), ("aggregator.engine", "numbered"), ("aggregator.working", "WorkingSpans.add"), ("aggregator.working", "WorkingSpans.accept"),
-        ("aggregator.replace", "by_minute"), ("aggregator.replace", "revise"), ("aggregator.codec", "encode"), ("aggregator.engine", "roll"), ("aggregator.engine", "fold"),
+        ("aggregator.engine", "unseen"),
+        ("aggregator.working", "WorkingSpans.related"),
+        ("aggregator.delta", "observe"),
+        ("aggregator.engine", "delta"),
+        ("aggregator.engine", "numbered"),
+        ("aggregator.working", "WorkingSpans.add"),
+        ("aggregator.working", "WorkingSpans.accept"),
+        ("aggregator.replace", "by_minute"),
+        ("aggregator.replace", "revise"),
+        ("aggregator.codec", "encode"),
+        ("aggregator.engine", "roll"),
+        ("aggregator.engine", "fold"),
         ("aggregator.engine", "Engine.batch"),
     )
 
@@ -212,7 +246,11 @@ class Receiver:
     def __init__(self, folder, count, args, seed, rate=0):
         context = multiprocessing.get_context("spawn")
         self._told, self._go = context.Queue(), context.Event()
-        self._process = context.Process(target=receive, args=(folder, (count, args.services, args.late, args.duplicates, seed), rate, self._told, self._go), daemon=True)
+        self._process = context.Process(
+            target=receive,
+            args=(folder, (count, args.services, args.late, args.duplicates, seed), rate, self._told, self._go),
+            daemon=True,
+        )
         self._process.start()
         self.total = self._told.get()
 
@@ -260,7 +298,13 @@ def installation():
         database = Database(url, size=4)
         data = next(folder.glob("pg/**/postmaster.pid")).parent
         reader = LocalSpanLogReader(folder / "log", Clock())
-        engine = Engine(reader, database, WorkingSpans(folder / "working"), Rules(infrastructure=Infrastructure(INFRASTRUCTURE_RPC, INFRASTRUCTURE_PATHS)), Clock())
+        engine = Engine(
+            reader,
+            database,
+            WorkingSpans(folder / "working"),
+            Rules(infrastructure=Infrastructure(INFRASTRUCTURE_RPC, INFRASTRUCTURE_PATHS)),
+            Clock(),
+        )
         try:
             yield folder / "log", engine, lambda: (own_cpu(), database_cpu(data))
         finally:
@@ -285,11 +329,15 @@ def run(count, args, seed, stages):
         engine.fold(everything=True)
         wall, (own, database) = time.monotonic() - began, cpu()
         total = receiver.total
-        received, own, database = (seconds / total * 1e6 for seconds in (receiver.used(), own - before, database - database_before))
+        received, own, database = (
+            seconds / total * 1e6 for seconds in (receiver.used(), own - before, database - database_before)
+        )
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     cost = received + own + database
-    print(f"{total:>10,} spans  {args.services} services  {total / wall:>9,.0f} spans/s  {cost:6.2f} CPU-s per million (received {received:.2f}, rolled up {own:.2f} in {batches} batches, "
-          f"PostgreSQL {database:.2f})  peak {peak} MB")
+    print(
+        f"{total:>10,} spans  {args.services} services  {total / wall:>9,.0f} spans/s  {cost:6.2f} CPU-s per million (received {received:.2f}, rolled up {own:.2f} in {batches} batches, "
+        f"PostgreSQL {database:.2f})  peak {peak} MB"
+    )
     if stages:
         stages.print(total)
     return cost
@@ -321,7 +369,9 @@ def freshness(args, seconds=20):
                 time.sleep(0.2)
         used = sum(cpu()) - before + receiver.used()
     ages.sort()
-    print(f"{args.rate:,} spans/s for {seconds} s: committed after {ages[len(ages) // 2]:.1f} s (median), {ages[-1]:.1f} s (longest); {used / receiver.total * 1e6:.2f} CPU-s per million")
+    print(
+        f"{args.rate:,} spans/s for {seconds} s: committed after {ages[len(ages) // 2]:.1f} s (median), {ages[-1]:.1f} s (longest); {used / receiver.total * 1e6:.2f} CPU-s per million"
+    )
 
 
 def main():
@@ -338,7 +388,10 @@ def main():
     stages = Stages() if args.stages else None
     costs = [run(args.spans * scale, args, scale, stages) for scale in args.scale]
     if costs:
-        print("cost against the first: " + ", ".join(f"{scale}x {cost / costs[0]:.2f}" for scale, cost in zip(args.scale, costs, strict=True)))
+        print(
+            "cost against the first: "
+            + ", ".join(f"{scale}x {cost / costs[0]:.2f}" for scale, cost in zip(args.scale, costs, strict=True))
+        )
     if args.rate:
         freshness(args)
 

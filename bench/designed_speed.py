@@ -48,7 +48,11 @@ class Generated:
     def _text(self, number: int) -> str:
         rng = random.Random(number)
         a, b = (f"svc{rng.randrange(400):03d}" for _ in range(2))
-        parts = [f"# Unit {number}", f"The {a}-service calls the {b}-service over gRPC.", f"{a}-service는 `{b}.created` 이벤트를 발행한다."]
+        parts = [
+            f"# Unit {number}",
+            f"The {a}-service calls the {b}-service over gRPC.",
+            f"{a}-service는 `{b}.created` 이벤트를 발행한다.",
+        ]
         if number in self.changed:
             parts.append(f"The {a}-service calls the new-service.")
         length = sum(map(len, parts))
@@ -92,7 +96,15 @@ def main() -> None:
                 shown[0] = time.perf_counter()
                 print(f"  {done}/{total} {path}", flush=True)
 
-        control = Refresh(database, documents, load_plugins("designed.readers", "READER"), Clock(), lambda _tenant: (), arguments.workers, progress)
+        control = Refresh(
+            database,
+            documents,
+            load_plugins("designed.readers", "READER"),
+            Clock(),
+            lambda _tenant: (),
+            arguments.workers,
+            progress,
+        )
         try:
             for name, change in (("first run", None), ("nothing changed", None), ("one document changed", 5)):
                 if change is not None:
@@ -101,7 +113,9 @@ def main() -> None:
                 result = control.refresh("default")
                 took = time.perf_counter() - start
                 rate = f", {arguments.megabytes / took:.2f} MB/s" if name == "first run" else ""
-                print(f"{name}: {took:.2f} s{rate}  documents {result['documents']} claims {result['claims']} edges {result['edges']}")
+                print(
+                    f"{name}: {took:.2f} s{rate}  documents {result['documents']} claims {result['claims']} edges {result['edges']}"
+                )
             used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
             print(f"processor time: {sum(u.ru_utime + u.ru_stime for u in used):.1f} s over all processes")
             own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -57,17 +57,51 @@ def world(edges: int, days: int) -> Evidence:
     first = end - timedelta(days=min(days, 28))
     names = [f"team-{n % 40}/service-{n}" for n in range(services)]
     observed = tuple(
-        ObservedEdge(f"e{n}", Relation.CALLS_OBSERVED, Node(names[a]), Node(names[b]), calls=1000, handled=1000, observed=1000, protocols={"http": 1000}, basis={"paired": 1000},
-                     first_seen=end - timedelta(days=days), last_seen=end - timedelta(hours=1), active_days=28, support=Support(3, 600), source_versions=("1",))
+        ObservedEdge(
+            f"e{n}",
+            Relation.CALLS_OBSERVED,
+            Node(names[a]),
+            Node(names[b]),
+            calls=1000,
+            handled=1000,
+            observed=1000,
+            protocols={"http": 1000},
+            basis={"paired": 1000},
+            first_seen=end - timedelta(days=days),
+            last_seen=end - timedelta(hours=1),
+            active_days=28,
+            support=Support(3, 600),
+            source_versions=("1",),
+        )
         for n, (a, b) in enumerate(seen)
     )
-    designed = tuple(says(names[a], names[b], line=n + 1, document=f"doc-{n % 500}.md") for n, (a, b) in enumerate(documented))
-    service_days = tuple(
-        ServiceDay(Node(name), START + timedelta(days=d), 2000, 1000, {"http": 500}, {"http": 495}, 1.0, 1.0, ("1",), 3) for name in names for d in range(days)
+    designed = tuple(
+        says(names[a], names[b], line=n + 1, document=f"doc-{n % 500}.md") for n, (a, b) in enumerate(documented)
     )
-    histories = {edge.rid: EdgeHistory((1 << days) - 1, 40 * days, 0, 3 * days, end - timedelta(days=days) + timedelta(minutes=1)) for edge in observed}
+    service_days = tuple(
+        ServiceDay(Node(name), START + timedelta(days=d), 2000, 1000, {"http": 500}, {"http": 495}, 1.0, 1.0, ("1",), 3)
+        for name in names
+        for d in range(days)
+    )
+    histories = {
+        edge.rid: EdgeHistory(
+            (1 << days) - 1, 40 * days, 0, 3 * days, end - timedelta(days=days) + timedelta(minutes=1)
+        )
+        for edge in observed
+    }
     registry = Registry([Entity(f"s{n}", name, "service") for n, name in enumerate(names)])
-    return Evidence(first, end, START, designed, observed, (), histories, service_days, Coverage(complete=True, gaps=(), sampling_policy="none"), registry)
+    return Evidence(
+        first,
+        end,
+        START,
+        designed,
+        observed,
+        (),
+        histories,
+        service_days,
+        Coverage(complete=True, gaps=(), sampling_policy="none"),
+        registry,
+    )
 
 
 def peak() -> float:
@@ -104,7 +138,11 @@ class Timed:
 
     def __getattr__(self, method: str) -> Any:
         found = getattr(self._inner, method)
-        return found if method not in self._names else lambda *given, **named: self._stages.time(self._names[method], lambda: found(*given, **named))
+        return (
+            found
+            if method not in self._names
+            else lambda *given, **named: self._stages.time(self._names[method], lambda: found(*given, **named))
+        )
 
 
 def main() -> None:
@@ -112,10 +150,14 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=50_000)
     parser.add_argument("--days", type=int, default=90)
     parser.add_argument("--run-edges", type=int, default=500, help="Edges of the whole run from wide rows.")
-    parser.add_argument("--embedded", type=Path, help="Folder for a PostgreSQL; without it only the comparison is measured.")
+    parser.add_argument(
+        "--embedded", type=Path, help="Folder for a PostgreSQL; without it only the comparison is measured."
+    )
     args = parser.parse_args()
     evidence = world(args.edges, args.days)
-    print(f"{len(evidence.designed):,} documented, {len(evidence.observed):,} observed, histories of {args.days} days; inputs take {peak():,.0f} MB")
+    print(
+        f"{len(evidence.designed):,} documented, {len(evidence.observed):,} observed, histories of {args.days} days; inputs take {peak():,.0f} MB"
+    )
     stages = Stages()
     if args.embedded:
         from nexus.store.embedded import EmbeddedPostgres
@@ -134,7 +176,9 @@ def main() -> None:
     gc.enable()
     wall, core = (sum(spent[n] for spent in stages.spent.values()) for n in (0, 1))
     stages.show()
-    print(f"together {wall:.2f} s, {core:.2f} s of a core; {len(made.rows):,} findings; peak {peak():,.0f} MB (target 10 s and 2048 MB)")
+    print(
+        f"together {wall:.2f} s, {core:.2f} s of a core; {len(made.rows):,} findings; peak {peak():,.0f} MB (target 10 s and 2048 MB)"
+    )
     if args.embedded:
         stored(database, made)
         whole_run(database, args)
@@ -148,10 +192,15 @@ def days_from_store(database: Database, evidence: Evidence, days: int, stages: S
     from aggregator.view import Links
 
     with database.connection() as connection:
-        if connection.execute("SELECT count(*) FROM observed_edge WHERE tenant = 'days'").fetchone() != (len(evidence.observed),):
+        if connection.execute("SELECT count(*) FROM observed_edge WHERE tenant = 'days'").fetchone() != (
+            len(evidence.observed),
+        ):
             connection.execute("DELETE FROM observed_edge WHERE tenant = 'days'")
             connection.execute("DELETE FROM observed_day WHERE tenant = 'days'")
-            with connection.cursor() as cursor, cursor.copy("COPY observed_edge (tenant, rid, relation, source, target) FROM STDIN") as copy:
+            with (
+                connection.cursor() as cursor,
+                cursor.copy("COPY observed_edge (tenant, rid, relation, source, target) FROM STDIN") as copy,
+            ):
                 for edge in evidence.observed:
                     copy.write_row(("days", edge.rid, edge.relation.value, edge.source.name, edge.target.name))
             connection.execute(
@@ -162,7 +211,10 @@ def days_from_store(database: Database, evidence: Evidence, days: int, stages: S
     with database.connection() as connection:
         connection.execute("ANALYZE observed_day")
     store = ObservedStore(database, Links(), lambda _tenant, _window: Coverage(complete=True))
-    found = stages.time(f"read {days * len(evidence.observed):,} daily rows", lambda: store.histories("days", None, START, START + timedelta(days=days)))
+    found = stages.time(
+        f"read {days * len(evidence.observed):,} daily rows",
+        lambda: store.histories("days", None, START, START + timedelta(days=days)),
+    )
     assert found == evidence.histories
     return found
 
@@ -178,7 +230,23 @@ def stored(database: Database, made: Comparison) -> None:
     from nexus.store.drift_run import replace_run
 
     now = datetime.now(UTC)
-    run = RunRow("bench", "", now - timedelta(days=28), now, "r", "c", "d", "done", "", "", "request", standard=True, started_at=now, generated_at=now, labels=sorted(made.labels))
+    run = RunRow(
+        "bench",
+        "",
+        now - timedelta(days=28),
+        now,
+        "r",
+        "c",
+        "d",
+        "done",
+        "",
+        "",
+        "request",
+        standard=True,
+        started_at=now,
+        generated_at=now,
+        labels=sorted(made.labels),
+    )
     stages = Stages()
 
     def store() -> None:
@@ -197,7 +265,9 @@ def stored(database: Database, made: Comparison) -> None:
             began = time.perf_counter()
             orjson.dumps(as_json(drift.report(FindingFilter("bench", Classification.INTERNAL, limit=limit))))
             times.append((time.perf_counter() - began) * 1000)
-        print(f"GET /diff?limit={limit}: median {statistics.median(times):.0f} ms, p95 {sorted(times)[int(len(times) * 0.95)]:.0f} ms (target 200 ms)")
+        print(
+            f"GET /diff?limit={limit}: median {statistics.median(times):.0f} ms, p95 {sorted(times)[int(len(times) * 0.95)]:.0f} ms (target 200 ms)"
+        )
 
 
 def whole_run(database: Database, args: argparse.Namespace) -> None:
@@ -213,39 +283,76 @@ def whole_run(database: Database, args: argparse.Namespace) -> None:
 
     edges, services = args.run_edges, max(20, args.run_edges // 25)
     with database.connection() as connection:
-        loaded = connection.execute("SELECT count(*) FROM observed_edge WHERE tenant = 'default'").fetchone() == (edges,)
+        loaded = connection.execute("SELECT count(*) FROM observed_edge WHERE tenant = 'default'").fetchone() == (
+            edges,
+        )
     if not loaded:
         with database.connection() as connection:
             connection.execute("DELETE FROM observed_row WHERE tenant = 'default'")
             connection.execute("DELETE FROM observed_edge WHERE tenant = 'default'")
         history.load(database, argparse.Namespace(services=services, edges=edges, days=args.days))
-    observed = ObservedStore(database, Links(), lambda _tenant, _window: Coverage(complete=True, sampling_policy="none"))
+    observed = ObservedStore(
+        database, Links(), lambda _tenant, _window: Coverage(complete=True, sampling_policy="none")
+    )
     end = history.BASE + timedelta(days=args.days)
     ends = [(f"service-{n % services}", f"service-{(n * 7 + n // services) % services}") for n in range(1, edges + 1)]
     said = [says(a, b, line=line) for line, (a, b) in enumerate(dict.fromkeys(ends), 1) if a != b]
     with database.connection() as connection:
         connection.execute("DELETE FROM designed_claim WHERE tenant = 'default'")
-        with connection.cursor() as cursor, cursor.copy(
-            "COPY designed_claim (tenant, rid, edge_rid, document_rid, namespace, relation, source, target, environment, modality, weak, class_rank, first_line, digest, body, valid_from) FROM STDIN"
-        ) as copy:
+        with (
+            connection.cursor() as cursor,
+            cursor.copy(
+                "COPY designed_claim (tenant, rid, edge_rid, document_rid, namespace, relation, source, target, environment, modality, weak, class_rank, first_line, digest, body, valid_from) FROM STDIN"
+            ) as copy,
+        ):
             for n, edge in enumerate(said):
                 claim = edge.claims[0]
-                copy.write_row(("default", f"c{n}", f"e{n}", "d", "default", claim.relation, claim.source, claim.target, "", "asserted", False, 1, claim.lines[0], "x", orjson.dumps(to_json(claim)).decode(), end))
+                copy.write_row(
+                    (
+                        "default",
+                        f"c{n}",
+                        f"e{n}",
+                        "d",
+                        "default",
+                        claim.relation,
+                        claim.source,
+                        claim.target,
+                        "",
+                        "asserted",
+                        False,
+                        1,
+                        claim.lines[0],
+                        "x",
+                        orjson.dumps(to_json(claim)).decode(),
+                        end,
+                    )
+                )
     from designed.stored import StoredDesigned
 
     stages = Stages()
     readers = Readers(
-        stages.of(StoredDesigned(database), edges="read the documents' claims"), stages.of(observed, edges="read the edges of the window, with their evidence"),
-        stages.of(observed, histories="read the daily rows", counts_by_day="read counts by day", service_days="read the days of services"),
+        stages.of(StoredDesigned(database), edges="read the documents' claims"),
+        stages.of(observed, edges="read the edges of the window, with their evidence"),
+        stages.of(
+            observed,
+            histories="read the daily rows",
+            counts_by_day="read counts by day",
+            service_days="read the days of services",
+        ),
     )
     compared, stored_ = run_module.compare, run_module.add_findings
     run_module.compare = lambda *given: stages.time("compare", lambda: compared(*given))
     run_module.add_findings = lambda *given: stages.time("store the report", lambda: stored_(*given))
     try:
-        info = stages.time("the whole run", lambda: DriftRunner(database, readers, _Clock(end), Config()).run("default", None, None, None))
+        info = stages.time(
+            "the whole run",
+            lambda: DriftRunner(database, readers, _Clock(end), Config()).run("default", None, None, None),
+        )
     finally:
         run_module.compare, run_module.add_findings = compared, stored_
-    print(f"a whole run over {edges:,} edges with {args.days} days of wide rows (run {info.id}), in linear steps; peak {peak():,.0f} MB:")
+    print(
+        f"a whole run over {edges:,} edges with {args.days} days of wide rows (run {info.id}), in linear steps; peak {peak():,.0f} MB:"
+    )
     stages.show()
 
 

@@ -34,7 +34,11 @@ def packet_of(passages: list[Passage], edges: list[ObservedEdge | DesignedEdge],
         return tuple(f for f in findings if (f.source.name, f.target.name) == (edge.source.name, edge.target.name))
 
     return Packet(
-        "statements", "en", QuestionKind.DOCUMENT, shop.NOW, TimeRange(),
+        "statements",
+        "en",
+        QuestionKind.DOCUMENT,
+        shop.NOW,
+        TimeRange(),
         passages=tuple(PassageEvidence(str(n), Hit(p, 0.1, n, None)) for n, p in enumerate(passages, 1)),
         edges=tuple(EdgeEvidence(f"E{n}", e, on(e)) for n, e in enumerate(edges, 1)),
     )
@@ -52,21 +56,58 @@ def world(name: str) -> tuple[Packet, Registry]:
 
     observed = [
         ObservedEdge(
-            f"o{n}", Relation(relation), node(source), node(target), calls=count if relation == "CALLS_OBSERVED" else 0, messages=0 if relation == "CALLS_OBSERVED" else count,
-            errors=errors, client_errors=errors, protocols={protocol: count}, client_latency=Latency(count, p50 * count, 1.0, p50, p95 * 0.8, p95, p99, most),
-            first_seen=shop.NOW, last_seen=shop.NOW, active_days=1, causes=tuple(Cause(*c) for c in causes),
+            f"o{n}",
+            Relation(relation),
+            node(source),
+            node(target),
+            calls=count if relation == "CALLS_OBSERVED" else 0,
+            messages=0 if relation == "CALLS_OBSERVED" else count,
+            errors=errors,
+            client_errors=errors,
+            protocols={protocol: count},
+            client_latency=Latency(count, p50 * count, 1.0, p50, p95 * 0.8, p95, p99, most),
+            first_seen=shop.NOW,
+            last_seen=shop.NOW,
+            active_days=1,
+            causes=tuple(Cause(*c) for c in causes),
         )
-        for n, (source, relation, target, count, errors, (p50, p95, p99, most), causes, protocol) in enumerate(data["observed"], 1)
+        for n, (source, relation, target, count, errors, (p50, p95, p99, most), causes, protocol) in enumerate(
+            data["observed"], 1
+        )
     ]
     designed = []
     for n, (source, relation, target, uri, line, quote) in enumerate(data["designed"], 1):
-        claim = Claim(relation, source, target, kinds[source], kinds[target], DocumentRef(uri, uri, uri, "r"), (line, line), (1, len(quote)), quote, "markdown", "prose", 0.9)
+        claim = Claim(
+            relation,
+            source,
+            target,
+            kinds[source],
+            kinds[target],
+            DocumentRef(uri, uri, uri, "r"),
+            (line, line),
+            (1, len(quote)),
+            quote,
+            "markdown",
+            "prose",
+            0.9,
+        )
         designed.append(DesignedEdge(f"g{n}", Relation(relation), node(source), node(target), Via(), (claim,)))
     passages = [
-        Passage(f"p{n}", DocumentRef(uri, title, uri, "r"), n, tuple(section), (1, 9), text, Classification.INTERNAL, Tier.AUTHORED)
+        Passage(
+            f"p{n}",
+            DocumentRef(uri, title, uri, "r"),
+            n,
+            tuple(section),
+            (1, 9),
+            text,
+            Classification.INTERNAL,
+            Tier.AUTHORED,
+        )
         for n, (title, uri, section, text) in enumerate(data["passages"], 1)
     ]
-    registry = Registry(Entity(f"e{n}", name, kind, tuple(aliases)) for n, (name, kind, aliases) in enumerate(data["entities"]))
+    registry = Registry(
+        Entity(f"e{n}", name, kind, tuple(aliases)) for n, (name, kind, aliases) in enumerate(data["entities"])
+    )
     return packet_of(passages, [*observed, *designed]), registry
 
 
@@ -79,14 +120,22 @@ def measure(name: str, packet: Packet, registry: Registry, *, misses: bool) -> t
     found: dict[str, list[bool]] = defaultdict(list)
     for label, text in statements(name):
         check = verify(text, packet, registry)
-        flagged = not check.sentences or any(not s.verified for s in check.sentences) or any(not c.verified for c in check.citations)
+        flagged = (
+            not check.sentences
+            or any(not s.verified for s in check.sentences)
+            or any(not c.verified for c in check.citations)
+        )
         found[label].append(flagged)
         if misses and flagged == (label == "true"):
-            print(f"  {'flagged' if flagged else 'missed':8}{text}   {'; '.join(s.reason for s in check.sentences if s.reason)}")
+            print(
+                f"  {'flagged' if flagged else 'missed':8}{text}   {'; '.join(s.reason for s in check.sentences if s.reason)}"
+            )
     wrong = found["false"] + found["injected"]
     caught, flagged_true = sum(wrong) / len(wrong), sum(found["true"]) / len(found["true"])
-    print(f"{name:8} false caught {sum(wrong)}/{len(wrong)} = {caught:.1%} (injected {sum(found['injected'])}/{len(found['injected'])}), "
-          f"true flagged {sum(found['true'])}/{len(found['true'])} = {flagged_true:.1%}")
+    print(
+        f"{name:8} false caught {sum(wrong)}/{len(wrong)} = {caught:.1%} (injected {sum(found['injected'])}/{len(found['injected'])}), "
+        f"true flagged {sum(found['true'])}/{len(found['true'])} = {flagged_true:.1%}"
+    )
     return caught, flagged_true
 
 
@@ -110,19 +159,27 @@ def questions(*, misses: bool) -> None:
                 scored.append((answer.confidence, False))
         else:
             wrong_abstentions += answer.abstained
-            good = not answer.abstained and all(word.casefold() in answer.text.casefold() for word in expected.split("|"))
+            good = not answer.abstained and all(
+                word.casefold() in answer.text.casefold() for word in expected.split("|")
+            )
             if not answer.abstained:
                 scored.append((answer.confidence, good))
         if misses and not good:
-            print(f"  {answer.confidence:.2f} expected {expected}: {question} -> {answer.abstain_reason} {answer.text[:160]!r}")
+            print(
+                f"  {answer.confidence:.2f} expected {expected}: {question} -> {answer.abstain_reason} {answer.text[:160]!r}"
+            )
     for value, good in scored:
         bins[min(int(value * 5), 4)].append((value, good))
     answered = sum(label != "none" for label, _ in statements("questions")) - total_abstain
-    print(f"abstention: {right_abstentions}/{total_abstain} right with the right reason; {wrong_abstentions}/{answered} answerable questions refused")
+    print(
+        f"abstention: {right_abstentions}/{total_abstain} right with the right reason; {wrong_abstentions}/{answered} answerable questions refused"
+    )
     print("confidence   answers   mean   right")
     for number in sorted(bins):
         items = bins[number]
-        print(f"{number / 5:.1f}-{number / 5 + 0.2:.1f}      {len(items):5}    {sum(v for v, _ in items) / len(items):.2f}    {sum(g for _, g in items) / len(items):.0%}")
+        print(
+            f"{number / 5:.1f}-{number / 5 + 0.2:.1f}      {len(items):5}    {sum(v for v, _ in items) / len(items):.2f}    {sum(g for _, g in items) / len(items):.0%}"
+        )
     brier = sum((v - g) ** 2 for v, g in scored) / len(scored)
     print(f"Brier score {brier:.3f}; right {sum(g for _, g in scored)}/{len(scored)} of those answered")
 

@@ -73,12 +73,16 @@ def group_of(claim: Claim) -> str:
         return "text:blocks"
     if claim.rule.startswith(("prose_", "table", "list", "text")):
         return "text"
-    return {"kubernetes": "k8s", "istio": "k8s", "networkpolicy": "k8s"}.get(claim.rule.split(".")[0], claim.rule.split(".")[0])
+    return {"kubernetes": "k8s", "istio": "k8s", "networkpolicy": "k8s"}.get(
+        claim.rule.split(".")[0], claim.rule.split(".")[0]
+    )
 
 
 def load(folder: Path, namespace: str) -> list[SourceText]:
     texts = []
-    folder, files = (folder.parent, [folder]) if folder.is_file() else (folder, sorted(p for p in folder.rglob("*") if p.is_file()))
+    folder, files = (
+        (folder.parent, [folder]) if folder.is_file() else (folder, sorted(p for p in folder.rglob("*") if p.is_file()))
+    )
     for path in files:
         try:
             text = path.read_text(encoding="utf-8")
@@ -86,7 +90,11 @@ def load(folder: Path, namespace: str) -> list[SourceText]:
             continue
         relative = str(path.relative_to(folder))
         suffix = path.suffix.lower() or (path.name.lower() if path.name.startswith(".") else "")
-        texts.append(SourceText(DocumentRef(relative, path.stem, relative, "r"), text.replace("\r\n", "\n"), suffix, relative, namespace))
+        texts.append(
+            SourceText(
+                DocumentRef(relative, path.stem, relative, "r"), text.replace("\r\n", "\n"), suffix, relative, namespace
+            )
+        )
     return texts
 
 
@@ -113,7 +121,15 @@ def systems(corpus: Path, only: str) -> list[System]:
         if name == "korean":
             # Each of these documents is a system by itself.
             numbers = sorted({r["evidence"].split(":")[0] for r in rows}, key=lambda n: int(n.split(".")[0]))
-            found += [System(f"korean/{number}", folder / number, [r for r in rows if r["evidence"].startswith(f"{number}:")], places[number]) for number in numbers]
+            found += [
+                System(
+                    f"korean/{number}",
+                    folder / number,
+                    [r for r in rows if r["evidence"].startswith(f"{number}:")],
+                    places[number],
+                )
+                for number in numbers
+            ]
             continue
         found.append(System(name, folder, rows, known))
     return found
@@ -183,7 +199,9 @@ def main() -> None:
                 for relation in sorted(counted - right):
                     for claim in found[relation][:2]:
                         quote = re.sub(r"\s+", " ", claim.quote)[:200]
-                        print(f"    false  {' '.join(relation)}  {claim.document.uri}:{claim.lines[0]}  [{claim.rule}] {quote}")
+                        print(
+                            f"    false  {' '.join(relation)}  {claim.document.uri}:{claim.lines[0]}  [{claim.rule}] {quote}"
+                        )
     print()
     for name, count in sorted(totals.items()):
         print(line("all", name, count["stated"], count["found"], count["right"], count["recalled"]))
@@ -199,16 +217,26 @@ def same_place(
 ) -> None:
     """A name that no alias maps (the label has `kakao-api` for 카카오 OAuth) counts as the label's of the same line, relation and other end."""
     known = {row[end] for row in system.truth for end in ("source", "target")}
-    rows = [(row["evidence"], (system.canonical(row["source"]), row["kind"], system.canonical(row["target"])), row["quote"]) for row in system.truth]
+    rows = [
+        (row["evidence"], (system.canonical(row["source"]), row["kind"], system.canonical(row["target"])), row["quote"])
+        for row in system.truth
+    ]
     for found in claims.values():
         for relation in [r for r in found if r not in true and r not in soft]:
             for claim in found[relation]:
                 at = {f"{claim.document.uri}:{number}" for number in range(claim.lines[0], claim.lines[1] + 1)}
                 match = next(
                     (
-                        r for place, r, _ in rows
-                        if place in at and r[1] == relation[1] and r not in found
-                        and ((relation[0] not in known and relation[2] not in known) or (r[0] == relation[0] and relation[2] not in known) or (r[2] == relation[2] and relation[0] not in known))
+                        r
+                        for place, r, _ in rows
+                        if place in at
+                        and r[1] == relation[1]
+                        and r not in found
+                        and (
+                            (relation[0] not in known and relation[2] not in known)
+                            or (r[0] == relation[0] and relation[2] not in known)
+                            or (r[2] == relation[2] and relation[0] not in known)
+                        )
                     ),
                     None,
                 )
@@ -226,7 +254,9 @@ def line(system: str, name: str, stated: int, found: int, right: int, recalled: 
 def write(rules: dict[str, Counter[str]]) -> None:
     text = CONFIDENCE.read_text(encoding="utf-8")
     body = "".join(f'    "{rule}": ({count["found"]}, {count["true"]}),\n' for rule, count in sorted(rules.items()))
-    text = re.sub(r"(MEASURED: Final\[dict\[str, tuple\[int, int\]\]\] = \{)[^}]*\}", lambda m: f"{m[1]}\n{body}}}", text)
+    text = re.sub(
+        r"(MEASURED: Final\[dict\[str, tuple\[int, int\]\]\] = \{)[^}]*\}", lambda m: f"{m[1]}\n{body}}}", text
+    )
     CONFIDENCE.write_text(text, encoding="utf-8")
     print(f"wrote {len(rules)} rules to {CONFIDENCE}")
 

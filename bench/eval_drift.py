@@ -26,7 +26,9 @@ def play(name: str, first: int, worlds: int, step: int) -> Score:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--edges", type=int, default=0, help="Edges of each scenario (default: as many as its claim needs).")
+    parser.add_argument(
+        "--edges", type=int, default=0, help="Edges of each scenario (default: as many as its claim needs)."
+    )
     parser.add_argument("--only", default="", help="Scenarios whose name has this text.")
     parser.add_argument("--step", type=int, default=1, help="Look every so many days.")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="Processes.")
@@ -36,8 +38,12 @@ def main() -> None:
     wanted = [s for s in scenarios() if args.only in s.name]
     with ProcessPoolExecutor(args.jobs) as pool:
         parts = {
-            s.name: [pool.submit(play, s.name, first, min(TOGETHER, count - first), args.step) for first in range(0, count, TOGETHER)]
-            for s in wanted for count in [args.edges or s.edges]
+            s.name: [
+                pool.submit(play, s.name, first, min(TOGETHER, count - first), args.step)
+                for first in range(0, count, TOGETHER)
+            ]
+            for s in wanted
+            for count in [args.edges or s.edges]
         }
 
         def played() -> Iterator[tuple[Scenario, Score]]:

@@ -36,7 +36,12 @@ def magnitudes(runtime: Runtime, question: str) -> tuple[float, float]:
     found = runtime.get(Retriever).search(SearchRequest(question, "default", Classification.RESTRICTED))
     written, _ = default_analyzer().question(question)
     with runtime.database.connection() as connection:
-        _, ideal = bm25(connection, Reader("default", Classification.RESTRICTED), {term_key(term): (1.0, True) for term in written}, 1)
+        _, ideal = bm25(
+            connection,
+            Reader("default", Classification.RESTRICTED),
+            {term_key(term): (1.0, True) for term in written},
+            1,
+        )
     return found.best_cosine or 0.0, (found.best_bm25 or 0.0) / ideal if ideal else 0.0
 
 
@@ -74,14 +79,28 @@ def main() -> None:
             good = np.array([magnitudes(runtime, question) for question in data["answerable"]])
             bad = np.array([magnitudes(runtime, question) for question in data["unanswerable"]])
             name = f"{identity.model}/{identity.dimension}"
-            print(f"best cosine   answerable {good[:, 0].mean():.3f} (min {good[:, 0].min():.3f})   unanswerable {bad[:, 0].mean():.3f} (max {bad[:, 0].max():.3f})")
-            print(f"BM25 share    answerable {good[:, 1].mean():.3f} (min {good[:, 1].min():.3f})   unanswerable {bad[:, 1].mean():.3f} (max {bad[:, 1].max():.3f})")
+            print(
+                f"best cosine   answerable {good[:, 0].mean():.3f} (min {good[:, 0].min():.3f})   unanswerable {bad[:, 0].mean():.3f} (max {bad[:, 0].max():.3f})"
+            )
+            print(
+                f"BM25 share    answerable {good[:, 1].mean():.3f} (min {good[:, 1].min():.3f})   unanswerable {bad[:, 1].mean():.3f} (max {bad[:, 1].max():.3f})"
+            )
             # Odd questions fit, even ones test.
             chosen = fitted(good[::2], bad[::2])
-            words = Threshold(0.0, fitted(np.c_[np.zeros(len(good[::2])), good[::2, 1]], np.c_[np.zeros(len(bad[::2])), bad[::2, 1]]).bm25_share)
+            words = Threshold(
+                0.0,
+                fitted(
+                    np.c_[np.zeros(len(good[::2])), good[::2, 1]], np.c_[np.zeros(len(bad[::2])), bad[::2, 1]]
+                ).bm25_share,
+            )
             if arguments.fit:
-                body = {"note": "Fitted by bench/eval_evidence.py --fit on bench/data/evidence.json.", "thresholds": {
-                    "keywords": {"cosine": 0.0, "bm25_share": words.bm25_share}, name: {"cosine": chosen.cosine, "bm25_share": chosen.bm25_share}}}
+                body = {
+                    "note": "Fitted by bench/eval_evidence.py --fit on bench/data/evidence.json.",
+                    "thresholds": {
+                        "keywords": {"cosine": 0.0, "bm25_share": words.bm25_share},
+                        name: {"cosine": chosen.cosine, "bm25_share": chosen.bm25_share},
+                    },
+                }
                 THRESHOLDS.write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
             used = chosen if arguments.fit else threshold(identity.model, identity.dimension)
             for label, rows in (("all", (good, bad)), ("held out", (good[1::2], bad[1::2]))):
@@ -104,10 +123,21 @@ def expansions(runtime: Runtime, cases: list[dict]) -> None:
         if case["kind"] == "none":
             noise += len(added)
             continue
-        hit = any(h.added_by == case["kind"] and h.passage.document.title == case["document"] and case.get("text", "") in h.passage.text for h in added)
-        ranked = any(h.passage.document.title == case["document"] and case.get("text", "") in h.passage.text for h in hits if not h.added_by)
+        hit = any(
+            h.added_by == case["kind"]
+            and h.passage.document.title == case["document"]
+            and case.get("text", "") in h.passage.text
+            for h in added
+        )
+        ranked = any(
+            h.passage.document.title == case["document"] and case.get("text", "") in h.passage.text
+            for h in hits
+            if not h.added_by
+        )
         counts.setdefault(case["kind"], []).append(hit)
-        print(f"  {case['kind']:<11} {'added' if hit else 'missed'}{' (ranked anyway)' if ranked else ''}: {case['query']}")
+        print(
+            f"  {case['kind']:<11} {'added' if hit else 'missed'}{' (ranked anyway)' if ranked else ''}: {case['query']}"
+        )
     for kind, found in counts.items():
         print(f"{kind:<11} without 0 of {len(found)}, with {sum(found)} of {len(found)}")
     print(f"added where nothing should be: {noise}")

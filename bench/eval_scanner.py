@@ -28,7 +28,10 @@ def measure() -> tuple[dict[str, tuple[float, float, int]], list[str]]:
             right[kind] += kind in expected & actual
         if expected != actual:
             mistakes.append(f"expected {sorted(expected)}, found {sorted(actual)}: {case['text'][:80]!r}")
-    table = {kind: (right[kind] / max(found[kind], 1), right[kind] / max(wanted[kind], 1), wanted[kind]) for kind in sorted(wanted | found)}
+    table = {
+        kind: (right[kind] / max(found[kind], 1), right[kind] / max(wanted[kind], 1), wanted[kind])
+        for kind in sorted(wanted | found)
+    }
     table["all"] = (right.total() / max(found.total(), 1), right.total() / max(wanted.total(), 1), wanted.total())
     return table, mistakes
 

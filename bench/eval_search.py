@@ -40,7 +40,13 @@ from nexus.wiring.runtime import Runtime
 
 ROUTES = (("keyword", "keyword_only"), ("vector", "vector_only"), ("fused", "hybrid_only"))
 PAGES = {"ko-ko": "k8s_ko", "en-en": "k8s_en", "ko-en": "k8s_en", "en-ko": "k8s_ko", "ko_tech": "ko_tech"}
-TO_REACH = {"ko-ko": ".86", "en-en": ".91", "ko_tech": ".60", "mixed, ko": ".68 / R20 .93", "mixed, en": ".78 / R20 .98"}
+TO_REACH = {
+    "ko-ko": ".86",
+    "en-en": ".91",
+    "ko_tech": ".60",
+    "mixed, ko": ".68 / R20 .93",
+    "mixed, en": ".78 / R20 .98",
+}
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,9 @@ def vectors(model: PassageEmbedding, chunks: list[Chunk], cache: Path) -> dict[s
     return known
 
 
-def build(database: Database, tenant: str, chunks: list[Chunk], known: dict[str, np.ndarray], model: PassageEmbedding) -> None:
+def build(
+    database: Database, tenant: str, chunks: list[Chunk], known: dict[str, np.ndarray], model: PassageEmbedding
+) -> None:
     """An index of the chunks as they are: one document for each page."""
     analyzer, now = default_analyzer(), datetime.now(UTC)
     documents: dict[str, list[Chunk]] = defaultdict(list)
@@ -95,25 +103,63 @@ def build(database: Database, tenant: str, chunks: list[Chunk], known: dict[str,
         generation = declare_generation(connection, tenant, model.identity(), now)
         serve_generation(connection, tenant, generation.name, now)
         for page, parts in documents.items():
-            row = DocumentRow(page, "default", page, page, ".md", page, "document", "", "", "INTERNAL", "authored", "active", None, None, now, len(parts), {})
+            row = DocumentRow(
+                page,
+                "default",
+                page,
+                page,
+                ".md",
+                page,
+                "document",
+                "",
+                "",
+                "INTERNAL",
+                "authored",
+                "active",
+                None,
+                None,
+                now,
+                len(parts),
+                {},
+            )
             put_document(connection, tenant, row)
             language = language_of(" ".join(part.body for part in parts))
             passages = []
             for ordinal, part in enumerate(parts):
                 terms, length = analyzer.passage(part.heading, part.body)
-                passages.append(NewPassage(
-                    part.id, ordinal, (), (1, 1), "", part.text, Classification.INTERNAL, passage_language(part.body, language),
-                    sha256(part.text.encode()).hexdigest(), quarantined=False, terms=terms, length=length,
-                ))
+                passages.append(
+                    NewPassage(
+                        part.id,
+                        ordinal,
+                        (),
+                        (1, 1),
+                        "",
+                        part.text,
+                        Classification.INTERNAL,
+                        passage_language(part.body, language),
+                        sha256(part.text.encode()).hexdigest(),
+                        quarantined=False,
+                        terms=terms,
+                        length=length,
+                    )
+                )
             for segment in replace_passages(connection, tenant, page, "default", passages, served=True):
-                add_vectors(connection, tenant, generation.name, segment.id, [(n, p.language, known[p.content_hash]) for n, p in segment.passages])
+                add_vectors(
+                    connection,
+                    tenant,
+                    generation.name,
+                    segment.id,
+                    [(n, p.language, known[p.content_hash]) for n, p in segment.passages],
+                )
     with database.connection() as connection:
         connection.execute("ANALYZE")
 
 
 def ndcg(found: list[str], wanted: dict[str, int], at: int = 10) -> float:
     gain = sum(wanted.get(name, 0) / math.log2(rank + 1) for rank, name in enumerate(found[:at], 1))
-    return gain / sum(rel / math.log2(rank + 1) for rank, rel in enumerate(sorted(wanted.values(), reverse=True)[:at], 1))
+    return gain / sum(
+        rel / math.log2(rank + 1) for rank, rel in enumerate(sorted(wanted.values(), reverse=True)[:at], 1)
+    )
 
 
 def recall(found: list[str], wanted: dict[str, int], at: int) -> float:
@@ -121,16 +167,26 @@ def recall(found: list[str], wanted: dict[str, int], at: int) -> float:
     return len(relevant.intersection(found[:at])) / len(relevant)
 
 
-def measure(retriever: HybridRetriever, tenant: str, folder: Path, group: dict[str, str], route: str) -> tuple[float, ...]:
+def measure(
+    retriever: HybridRetriever, tenant: str, folder: Path, group: dict[str, str], route: str
+) -> tuple[float, ...]:
     wanted: dict[str, dict[str, int]] = defaultdict(dict)
     for row in lines(folder / "qrels.jsonl"):
         wanted[row["qid"]][row["did"]] = row["rel"]
     rows = []
     for question in lines(folder / "queries.jsonl"):
-        request = SearchRequest(question["text"], tenant, Classification.INTERNAL, top_k=100, route=route, per_document=100)
+        request = SearchRequest(
+            question["text"], tenant, Classification.INTERNAL, top_k=100, route=route, per_document=100
+        )
         hits = retriever.search(request).hits
         found = list(dict.fromkeys(group[hit.passage.rid] for hit in hits))
-        rows.append((ndcg(found, wanted[question["id"]]), recall(found, wanted[question["id"]], 5), recall(found, wanted[question["id"]], 20)))
+        rows.append(
+            (
+                ndcg(found, wanted[question["id"]]),
+                recall(found, wanted[question["id"]], 5),
+                recall(found, wanted[question["id"]], 20),
+            )
+        )
     return tuple(np.mean(rows, axis=0))
 
 
@@ -151,8 +207,13 @@ def main() -> None:
             database = Database(url)
             runtime = Runtime(load_settings(), database)
             model = embedding(runtime)
-            retriever = HybridRetriever(database, runtime.clock, default_analyzer(), model, SearchOptions(fusion=arguments.fusion))
-            names = sorted({PAGES[name] for name in arguments.only if name in PAGES} | ({"k8s_ko", "k8s_en"} if "mixed" in arguments.only else set()))
+            retriever = HybridRetriever(
+                database, runtime.clock, default_analyzer(), model, SearchOptions(fusion=arguments.fusion)
+            )
+            names = sorted(
+                {PAGES[name] for name in arguments.only if name in PAGES}
+                | ({"k8s_ko", "k8s_en"} if "mixed" in arguments.only else set())
+            )
             chunks = {name: corpus(arguments.sets, name) for name in names}
             known = vectors(model, [chunk for part in chunks.values() for chunk in part], arguments.cache)
             group = {chunk.id: chunk.group for part in chunks.values() for chunk in part}
@@ -160,22 +221,41 @@ def main() -> None:
             print(f"{'':<12}" + f"{'nDCG@10':>8}{'R@5':>7}{'R@20':>7}  " * len(ROUTES))
 
             def show(label: str, tables: list[tuple[float, ...]]) -> None:
-                print(f"{label:<12}" + "".join(f"{a:>8.3f}{b:>7.3f}{c:>7.3f}  " for a, b, c in tables) + TO_REACH.get(label, ""), flush=True)
+                print(
+                    f"{label:<12}"
+                    + "".join(f"{a:>8.3f}{b:>7.3f}{c:>7.3f}  " for a, b, c in tables)
+                    + TO_REACH.get(label, ""),
+                    flush=True,
+                )
 
             for name in dict.fromkeys(PAGES[name] for name in arguments.only if name in PAGES):
                 build(database, name, chunks[name], known, model)
                 for questions, pages in PAGES.items():
                     if pages == name and questions in arguments.only:
-                        show(questions, [measure(retriever, name, arguments.sets / questions, group, route) for _, route in ROUTES])
+                        show(
+                            questions,
+                            [measure(retriever, name, arguments.sets / questions, group, route) for _, route in ROUTES],
+                        )
             if "mixed" in arguments.only:
                 found: dict[str, list[list[tuple[float, ...]]]] = defaultdict(list)
                 for seed in range(arguments.seeds):
                     coin = random.Random(seed)
-                    side = {page: coin.choice(("k8s_ko", "k8s_en")) for page in sorted({chunk.group for chunk in chunks["k8s_ko"]})}
-                    kept = [chunk for name in ("k8s_ko", "k8s_en") for chunk in chunks[name] if side.get(chunk.group) == name]
+                    side = {
+                        page: coin.choice(("k8s_ko", "k8s_en"))
+                        for page in sorted({chunk.group for chunk in chunks["k8s_ko"]})
+                    }
+                    kept = [
+                        chunk
+                        for name in ("k8s_ko", "k8s_en")
+                        for chunk in chunks[name]
+                        if side.get(chunk.group) == name
+                    ]
                     build(database, f"mixed-{seed}", kept, known, model)
                     for language, questions in (("ko", "ko-ko"), ("en", "en-en")):
-                        tables = [measure(retriever, f"mixed-{seed}", arguments.sets / questions, group, route) for _, route in ROUTES]
+                        tables = [
+                            measure(retriever, f"mixed-{seed}", arguments.sets / questions, group, route)
+                            for _, route in ROUTES
+                        ]
                         found[language].append(tables)
                 for language, runs in found.items():
                     show(f"mixed, {language}", [tuple(row) for row in np.mean(runs, axis=0)])

@@ -42,7 +42,9 @@ def main(examples: int) -> int:
             runtime.close()
         finally:
             server.stop()
-    print(f"{len(operations()) - failed} of {len(operations())} operations answer as described, up to {examples} valid and {examples} invalid requests each")
+    print(
+        f"{len(operations()) - failed} of {len(operations())} operations answer as described, up to {examples} valid and {examples} invalid requests each"
+    )
     return failed
 
 

@@ -1,6 +1,6 @@
 """Queries over a long history: generated rows for 5,000 services and 50,000 edges that stand for 100 million calls. Prints p50 and p95.
 
-    python bench/history.py [--services 5000] [--edges 50000] [--days 30] [--requests 40]
+python bench/history.py [--services 5000] [--edges 50000] [--days 30] [--requests 40]
 """
 
 from __future__ import annotations
@@ -42,7 +42,13 @@ NS = 1_000_000_000
 
 def some_bags(hours):
     """Bags of one edge as they look in a service mesh."""
-    lines = [("basis", "paired", 60), ("protocol", "grpc", 67), ("source_version", "1.4.0", 30), ("target_version", "2.0.1", 37), ("p", "0.25", 67)]
+    lines = [
+        ("basis", "paired", 60),
+        ("protocol", "grpc", 67),
+        ("source_version", "1.4.0", 30),
+        ("target_version", "2.0.1", 37),
+        ("p", "0.25", 67),
+    ]
     return lines + [("cause", f"POST /op-{n}\x1fSvc/Call-{n}", 11) for n in range(6)] + hours
 
 
@@ -50,17 +56,48 @@ def rows(grain, edges, starts, seed, hours):
     """Encoded rows: every edge at every start, from a few dozen distinct ones."""
     rng = random.Random(seed)
     keys = pl.DataFrame({"edge": list(range(32)), "start": [0] * 32}, schema={"edge": pl.Int64, "start": pl.Int64})
-    totals = keys.with_columns([pl.lit(67 if name in {"calls", "handled", "observed", "facts"} else 0, pl.Int64).alias(name) for name in TOTALS])
-    bags = pl.DataFrame([(e, 0, k, i, n, 0) for e in range(32) for k, i, n in some_bags(hours)], schema=BAG_SCHEMA, orient="row")
-    sketches = [(e, 0, (kind << 12) + bucket + 1, 3) for e in range(32) for kind in range(2) for bucket in rng.sample(range(650, 900), 20)]
-    bounds = keys.with_columns([pl.lit(BASE.timestamp() * NS if name.endswith("_ns") else 5_000_000, pl.Int64).alias(name) for name in BOUNDS])
-    shown = [(e, 0, o, rng.getrandbits(64), rng.getrandbits(64), rng.getrandbits(64), 5_000_000) for e in range(32) for o in ("error", "slowest", "ordinary") for _ in range(3)]
-    texts = codec.encode(Parts(
-        totals, bags, pack(pl.DataFrame(sketches, schema=LINES, orient="row")), bounds.select(*ROW, *BOUNDS), pl.DataFrame(shown, schema=EXAMPLE_SCHEMA, orient="row"),
-    ))
-    wide = pl.DataFrame({"id": edges}).with_columns(kind=pl.col("id") % 32).join(texts.drop("start"), left_on="kind", right_on="edge")
+    totals = keys.with_columns(
+        [
+            pl.lit(67 if name in {"calls", "handled", "observed", "facts"} else 0, pl.Int64).alias(name)
+            for name in TOTALS
+        ]
+    )
+    bags = pl.DataFrame(
+        [(e, 0, k, i, n, 0) for e in range(32) for k, i, n in some_bags(hours)], schema=BAG_SCHEMA, orient="row"
+    )
+    sketches = [
+        (e, 0, (kind << 12) + bucket + 1, 3)
+        for e in range(32)
+        for kind in range(2)
+        for bucket in rng.sample(range(650, 900), 20)
+    ]
+    bounds = keys.with_columns(
+        [pl.lit(BASE.timestamp() * NS if name.endswith("_ns") else 5_000_000, pl.Int64).alias(name) for name in BOUNDS]
+    )
+    shown = [
+        (e, 0, o, rng.getrandbits(64), rng.getrandbits(64), rng.getrandbits(64), 5_000_000)
+        for e in range(32)
+        for o in ("error", "slowest", "ordinary")
+        for _ in range(3)
+    ]
+    texts = codec.encode(
+        Parts(
+            totals,
+            bags,
+            pack(pl.DataFrame(sketches, schema=LINES, orient="row")),
+            bounds.select(*ROW, *BOUNDS),
+            pl.DataFrame(shown, schema=EXAMPLE_SCHEMA, orient="row"),
+        )
+    )
+    wide = (
+        pl.DataFrame({"id": edges})
+        .with_columns(kind=pl.col("id") % 32)
+        .join(texts.drop("start"), left_on="kind", right_on="edge")
+    )
     wide = wide.join(pl.DataFrame({"start": starts}, schema={"start": pl.Int64}), how="cross")
-    return wide.with_columns(tenant=pl.lit("default"), grain=pl.lit(grain, pl.Int16), shard=pl.lit(0, pl.Int16), edge=pl.col("id")).select(list(ROW_SCHEMA))
+    return wide.with_columns(
+        tenant=pl.lit("default"), grain=pl.lit(grain, pl.Int16), shard=pl.lit(0, pl.Int16), edge=pl.col("id")
+    ).select(list(ROW_SCHEMA))
 
 
 def load(database, args):
@@ -68,14 +105,19 @@ def load(database, args):
         connection.execute(
             "INSERT INTO observed_edge (tenant, rid, relation, source, source_env, target, target_env) "
             "SELECT 'default', 'oe-' || md5(n::text), 'CALLS_OBSERVED', 'service-' || (n %% %(s)s), 'prod', 'service-' || ((n * 7 + n / %(s)s) %% %(s)s), 'prod' "
-            "FROM generate_series(1, %(e)s) AS n", {"s": args.services, "e": args.edges},
+            "FROM generate_series(1, %(e)s) AS n",
+            {"s": args.services, "e": args.edges},
         )
         edges = [number for (number,) in connection.execute("SELECT id FROM observed_edge")]
         first = int(BASE.timestamp())
         days = [first + day * 86400 for day in range(args.days)]
         hours = [("instance", f"pod-{i}\x1f{first // 3600 + h}", 3) for i in range(3) for h in range(8)]
         eras = sorted({start * NS // GRAINS[3] * GRAINS[3] // NS for start in days})
-        names = [("instance_name", f"pod-{i}", 40) for i in range(3)] + [("day", str(day // 86400), 67) for day in days] + [("hours", "all", 24 * args.days)]
+        names = (
+            [("instance_name", f"pod-{i}", 40) for i in range(3)]
+            + [("day", str(day // 86400), 67) for day in days]
+            + [("hours", "all", 24 * args.days)]
+        )
         parts = [(2, days, hours), (3, eras, names), (1, [days[-1] + 3600 * h for h in range(4)], hours[:3])]
         for grain, starts, more in parts:
             for at in range(0, len(edges), 5000):
@@ -92,7 +134,9 @@ def measure(name, ask, count):
         size = ask()
         times.append((time.perf_counter() - began) * 1000)
     times.sort()
-    print(f"{name:<44} {size:>6} edges  p50 {statistics.median(times):7.1f} ms  p95 {times[int(len(times) * 0.95) - 1]:7.1f} ms")
+    print(
+        f"{name:<44} {size:>6} edges  p50 {statistics.median(times):7.1f} ms  p95 {times[int(len(times) * 0.95) - 1]:7.1f} ms"
+    )
 
 
 def main():
@@ -108,7 +152,9 @@ def main():
         database = Database(url, size=4)
         began = time.monotonic()
         load(database, args)
-        print(f"{args.edges * args.days:,} day rows standing for {args.edges * args.days * 67:,} calls, loaded in {time.monotonic() - began:.0f} s")
+        print(
+            f"{args.edges * args.days:,} day rows standing for {args.edges * args.days * 67:,} calls, loaded in {time.monotonic() - began:.0f} s"
+        )
         store = ObservedStore(database, Links(), lambda _t, _w: Coverage(complete=True))
 
         def page(**wanted):

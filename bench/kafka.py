@@ -82,7 +82,16 @@ def run(args, partitions, share, broker, folder):
             writer.append_raw(done.raw, "otlp", done.rejections)
     step("receive: split and produce", total, began)
     writer.close()
-    packed = sum(len(pa.compress(b"".join(map(bytes, encode(done.raw, "otlp", (), Clock().now(), compression="none"))), codec="lz4", asbytes=True)) for done in decoded[:20])
+    packed = sum(
+        len(
+            pa.compress(
+                b"".join(map(bytes, encode(done.raw, "otlp", (), Clock().now(), compression="none"))),
+                codec="lz4",
+                asbytes=True,
+            )
+        )
+        for done in decoded[:20]
+    )
     print(f"    messages: {packed / sum(len(done.raw) for done in decoded[:20]):.0f} bytes a span, compressed")
     server = EmbeddedPostgres(folder / f"pg-{partitions}-{share}")
     url = server.start()
@@ -92,7 +101,15 @@ def run(args, partitions, share, broker, folder):
 
     def engine(place, where):
         working = WorkingSpans(folder / f"{partitions}-{share}" / where / str(place))
-        return Engine(KafkaPartitionReader(options, place, Clock()), database, working, rules, Clock(), shard=Shard(place, partitions), holder=f"{where}{place}")
+        return Engine(
+            KafkaPartitionReader(options, place, Clock()),
+            database,
+            working,
+            rules,
+            Clock(),
+            shard=Shard(place, partitions),
+            holder=f"{where}{place}",
+        )
 
     engines = [engine(place, "a") for place in range(partitions)]
     began, busy = cpu(), True
@@ -100,10 +117,16 @@ def run(args, partitions, share, broker, folder):
         busy = sum(one.batch(args.batch).spans for one in engines) > 0
     step("aggregate: read, pair, roll up, commit", total, began)
     with database.connection() as connection:
-        letters, size = connection.execute("SELECT coalesce(sum(spans), 0)::bigint, coalesce(sum(length(payload)), 0)::bigint FROM observed_link").fetchone()
-        rows, row_bytes = connection.execute("SELECT count(*), (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('observed_row')) FROM observed_row").fetchone()
+        letters, size = connection.execute(
+            "SELECT coalesce(sum(spans), 0)::bigint, coalesce(sum(length(payload)), 0)::bigint FROM observed_link"
+        ).fetchone()
+        rows, row_bytes = connection.execute(
+            "SELECT count(*), (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('observed_row')) FROM observed_row"
+        ).fetchone()
     working = sum(path.stat().st_size for path in (folder / f"{partitions}-{share}").rglob("*") if path.is_file())
-    print(f"    told to other shards: {letters:,} spans, {size / 1e6:.1f} MB; working spans {working / total:.0f} bytes a span; {rows:,} rows of {row_bytes / rows:.0f} bytes")
+    print(
+        f"    told to other shards: {letters:,} spans, {size / 1e6:.1f} MB; working spans {working / total:.0f} bytes a span; {rows:,} rows of {row_bytes / rows:.0f} bytes"
+    )
     began = cpu()
     for place in range(partitions):
         engine(place, "b").position()

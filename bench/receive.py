@@ -35,7 +35,10 @@ def payload(seed: int) -> bytes:
     request = ExportTraceServiceRequest()
     block = request.resource_spans.add()
     for key, value in (
-        ("service.name", f"service-{seed % 7}"), ("service.namespace", "shop"), ("deployment.environment.name", "prod"), ("service.instance.id", f"pod-{seed}"),
+        ("service.name", f"service-{seed % 7}"),
+        ("service.namespace", "shop"),
+        ("deployment.environment.name", "prod"),
+        ("service.instance.id", f"pod-{seed}"),
         ("telemetry.sdk.language", "python"),
     ):
         block.resource.attributes.add(key=key).value.string_value = value
@@ -46,12 +49,24 @@ def payload(seed: int) -> bytes:
         target = f"service-{chance.randrange(20)}"
         start = base + chance.randrange(60_000_000_000)
         span = scope.spans.add(
-            trace_id=chance.randbytes(16), span_id=chance.randbytes(8), parent_span_id=chance.randbytes(8), name=f"GET /api/orders/{n % 40}", kind=chance.choice((1, 2, 3)),
-            start_time_unix_nano=start, end_time_unix_nano=start + chance.randrange(50_000_000), flags=0x101,
+            trace_id=chance.randbytes(16),
+            span_id=chance.randbytes(8),
+            parent_span_id=chance.randbytes(8),
+            name=f"GET /api/orders/{n % 40}",
+            kind=chance.choice((1, 2, 3)),
+            start_time_unix_nano=start,
+            end_time_unix_nano=start + chance.randrange(50_000_000),
+            flags=0x101,
         )
         for key, value in (
-            ("http.request.method", "GET"), ("url.full", f"http://{target}:8080/api/orders/{chance.randrange(10_000)}"), ("server.address", target), ("server.port", 8080),
-            ("http.response.status_code", 200), ("user_agent.original", "python-requests/2.32"), ("network.protocol.version", "1.1"), ("thread.id", chance.randrange(10**6)),
+            ("http.request.method", "GET"),
+            ("url.full", f"http://{target}:8080/api/orders/{chance.randrange(10_000)}"),
+            ("server.address", target),
+            ("server.port", 8080),
+            ("http.response.status_code", 200),
+            ("user_agent.original", "python-requests/2.32"),
+            ("network.protocol.version", "1.1"),
+            ("thread.id", chance.randrange(10**6)),
             ("code.function.name", "shop.orders.views.get_order"),
         ):
             item = span.attributes.add(key=key).value
@@ -62,7 +77,9 @@ def payload(seed: int) -> bytes:
     return request.SerializeToString()
 
 
-async def generate(port: int, transport: str, seconds: float, payloads: int, clients: int, rate: float) -> dict[str, float]:
+async def generate(
+    port: int, transport: str, seconds: float, payloads: int, clients: int, rate: float
+) -> dict[str, float]:
     """Send for a while. `rate` spans/s on a schedule (latency counted from the scheduled time), 0 = as fast as acknowledged."""
     bodies = [payload(n) for n in range(payloads)]
     latencies: list[float] = []
@@ -75,7 +92,9 @@ async def generate(port: int, transport: str, seconds: float, payloads: int, cli
         import grpc
 
         nonlocal failed
-        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
+        async with grpc.aio.insecure_channel(
+            f"127.0.0.1:{port}", options=[("grpc.use_local_subchannel_pool", 1)]
+        ) as channel:
             await channel.channel_ready()
             call = channel.unary_unary(METHOD)
             while (due := await next_due()) is not None:
@@ -120,14 +139,22 @@ async def generate(port: int, transport: str, seconds: float, payloads: int, cli
     took = time.perf_counter() - began
     latencies.sort()
     return {
-        "spans_per_s": len(latencies) * SPANS / took, "spans": len(latencies) * SPANS, "failed": failed,
-        "p50_ms": 1000 * latencies[len(latencies) // 2], "p99_ms": 1000 * latencies[int(len(latencies) * 0.99)],
+        "spans_per_s": len(latencies) * SPANS / took,
+        "spans": len(latencies) * SPANS,
+        "failed": failed,
+        "p50_ms": 1000 * latencies[len(latencies) // 2],
+        "p99_ms": 1000 * latencies[int(len(latencies) * 0.99)],
     }
 
 
 def load(port: int, transport: str, seconds: float, payloads: int, clients: int, rate: float) -> dict[str, float]:
     """The generator in its own process."""
-    arguments = [sys.executable, __file__, "--generate", json.dumps([port, transport, seconds, payloads, clients, rate])]
+    arguments = [
+        sys.executable,
+        __file__,
+        "--generate",
+        json.dumps([port, transport, seconds, payloads, clients, rate]),
+    ]
     return json.loads(subprocess.run(arguments, check=True, capture_output=True, text=True).stdout)
 
 
@@ -217,22 +244,34 @@ def measure(options: argparse.Namespace) -> None:
             before = process_cpu(pids)
             full = load(port, options.transport, options.seconds, options.payloads, options.clients, 0)
             cpu = (process_cpu(pids) - before) / full["spans"] * 1e6
-            half = load(port, options.transport, options.seconds, options.payloads, options.clients * 4, full["spans_per_s"] / 2)
+            half = load(
+                port, options.transport, options.seconds, options.payloads, options.clients * 4, full["spans_per_s"] / 2
+            )
             memory = peak_mib(pids)
             log_bytes = sum(path.stat().st_size for path in Path(folder).rglob("*.seg"))
         finally:
             for worker in workers:
                 worker.kill()
                 worker.wait()
-    print(f"receive, {options.transport}, {options.workers} process(es), batches of {SPANS} spans with nine attributes, generator on the same machine")
-    print(f"  acknowledged durable spans/s   {full['spans_per_s']:>12,.0f}   {full['spans_per_s'] / TARGET_SPANS_PER_S:.2f} of {TARGET_SPANS_PER_S:,} (failed requests: {full['failed']})")
+    print(
+        f"receive, {options.transport}, {options.workers} process(es), batches of {SPANS} spans with nine attributes, generator on the same machine"
+    )
+    print(
+        f"  acknowledged durable spans/s   {full['spans_per_s']:>12,.0f}   {full['spans_per_s'] / TARGET_SPANS_PER_S:.2f} of {TARGET_SPANS_PER_S:,} (failed requests: {full['failed']})"
+    )
     print(f"  CPU s per million spans        {cpu:>12.2f}   {cpu / TARGET_CPU_S:.2f} of {TARGET_CPU_S}")
     if options.transport == "grpc":
         alone = floor(options)
-        print(f"    of them gRPC alone           {alone:>12.2f}   a handler that reads requests and answers nothing; the receiver takes {cpu / alone:.1f} times that")
-    print(f"  acknowledgement at half load   {half['p99_ms']:>9.1f} ms   p99 (p50 {half['p50_ms']:.1f} ms) at {half['spans_per_s']:,.0f} spans/s")
+        print(
+            f"    of them gRPC alone           {alone:>12.2f}   a handler that reads requests and answers nothing; the receiver takes {cpu / alone:.1f} times that"
+        )
+    print(
+        f"  acknowledgement at half load   {half['p99_ms']:>9.1f} ms   p99 (p50 {half['p50_ms']:.1f} ms) at {half['spans_per_s']:,.0f} spans/s"
+    )
     print(f"  peak memory                    {memory:>8.0f} MiB   of the receiving process(es)")
-    print(f"  log                            {log_bytes / max(1, full['spans'] + half['spans']):>10.0f} B   per span (with the warm-up's)")
+    print(
+        f"  log                            {log_bytes / max(1, full['spans'] + half['spans']):>10.0f} B   per span (with the warm-up's)"
+    )
 
 
 def main() -> None:

@@ -32,10 +32,14 @@ def written(sets: Path) -> tuple[dict[str, list[str]], list[str]]:
     texts, questions = [], []
     for name in ("k8s_ko", "k8s_en", "ko_tech"):
         path = sets / f"{name}.corpus.jsonl"
-        texts += [json.loads(row)["text"] for row in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+        texts += (
+            [json.loads(row)["text"] for row in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+        )
     for name in ("ko-ko", "en-en", "ko_tech"):
         path = sets / name / "queries.jsonl"
-        questions += [json.loads(row)["text"] for row in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+        questions += (
+            [json.loads(row)["text"] for row in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+        )
     if not texts:
         texts = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parents[1].glob("docs/**/*.md"))]
         questions = [line.lstrip("# ") for text in texts for line in text.splitlines() if line.startswith("#")]

@@ -61,7 +61,11 @@ class Topics:
         self._common = self._random.normal(size=self.dimension).astype(np.float32) * 2
 
     def passages(self, texts):
-        rows = self._topics[self._random.integers(0, 200, len(texts))] + self._random.normal(size=(len(texts), self.dimension)) * 0.7 + self._common
+        rows = (
+            self._topics[self._random.integers(0, 200, len(texts))]
+            + self._random.normal(size=(len(texts), self.dimension)) * 0.7
+            + self._common
+        )
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
     def question(self, text):
@@ -123,15 +127,52 @@ def fill(database: Database, count: int, topics: Topics, generation, lines: dict
         level = tuple(Classification)[coin.choice((0, 1, 1, 1, 2))]
         namespace = next((name for name, every in reversed(NARROW.items()) if number // 2 % every == 0), "default")
         rows = [
-            NewPassage(f"{rid}-{n}", n, (), (1, 1), "", text, level, language, f"{rid}-{n}", quarantined=False, terms=terms, length=length)
+            NewPassage(
+                f"{rid}-{n}",
+                n,
+                (),
+                (1, 1),
+                "",
+                text,
+                level,
+                language,
+                f"{rid}-{n}",
+                quarantined=False,
+                terms=terms,
+                length=length,
+            )
             for n, (text, terms, length) in enumerate(islice(source, PER_DOCUMENT))
         ]
         vectors = topics.passages([row.text for row in rows])
         with database.connection() as connection:
-            row = DocumentRow(rid, namespace, rid, rid, ".md", f"Document {number}", "document", "", "", level.value, "authored", "active", None, None, now, len(rows), {})
+            row = DocumentRow(
+                rid,
+                namespace,
+                rid,
+                rid,
+                ".md",
+                f"Document {number}",
+                "document",
+                "",
+                "",
+                level.value,
+                "authored",
+                "active",
+                None,
+                None,
+                now,
+                len(rows),
+                {},
+            )
             put_document(connection, "default", row)
             for segment in replace_passages(connection, "default", rid, namespace, rows, served=True):
-                add_vectors(connection, "default", generation.name, segment.id, [(n, p.language, v) for (n, p), v in zip(segment.passages, vectors, strict=True)])
+                add_vectors(
+                    connection,
+                    "default",
+                    generation.name,
+                    segment.id,
+                    [(n, p.language, v) for (n, p), v in zip(segment.passages, vectors, strict=True)],
+                )
         waiting += len(rows)
         if waiting >= FRESH:
             pack_all(database, "default")
@@ -157,25 +198,43 @@ def ask(retriever, stages: Stages, asked: list[str], server: int, **values) -> t
 
 def show(name: str, times: list[float], server: float, own: float, stages: Stages) -> None:
     p50, p95 = np.percentile(times, [50, 95])
-    print(f"{name:<34} p50 {p50:6.1f}  p95 {p95:6.1f} ms (target {TARGET_MS})   CPU {server * 1000:5.1f} ms PostgreSQL, {own * 1000:5.1f} ms asking", flush=True)
-    print("  " + "   ".join(f"{stage} {np.median(spent):.1f} / {np.percentile(spent, 95):.1f}" for stage, spent in stages.spent.items()), flush=True)
+    print(
+        f"{name:<34} p50 {p50:6.1f}  p95 {p95:6.1f} ms (target {TARGET_MS})   CPU {server * 1000:5.1f} ms PostgreSQL, {own * 1000:5.1f} ms asking",
+        flush=True,
+    )
+    print(
+        "  "
+        + "   ".join(
+            f"{stage} {np.median(spent):.1f} / {np.percentile(spent, 95):.1f}" for stage, spent in stages.spent.items()
+        ),
+        flush=True,
+    )
 
 
 def recall(database: Database, topics: Topics, generation) -> None:
     """How many of the 20 nearest an index finds under narrow filters, of those that an exact scan finds."""
     options = search.SearchOptions()
     for name in ("", *NARROW):
-        reader, found, spent = Reader("default", Classification.RESTRICTED, (name,) if name else ()), [], defaultdict(list)
+        reader, found, spent = (
+            Reader("default", Classification.RESTRICTED, (name,) if name else ()),
+            [],
+            defaultdict(list),
+        )
         for vector in topics.passages([""] * 20):
             with database.connection() as connection:
                 begun = time.perf_counter()
                 exact = nearest_exact(connection, reader, generation.name, "ko", half(vector), 20)
                 middle = time.perf_counter()
-                indexed = nearest_indexed(connection, reader, generation.name, generation.dimension, "ko", half(vector), 20, options.ef_search)
+                indexed = nearest_indexed(
+                    connection, reader, generation.name, generation.dimension, "ko", half(vector), 20, options.ef_search
+                )
                 spent["exact"].append((middle - begun) * 1000)
                 spent["index"].append((time.perf_counter() - middle) * 1000)
             found.append(len({match.rid for match in exact} & {match.rid for match in indexed}) / len(exact))
-        print(f"vectors, {name or 'all':<10} recall@20 {np.mean(found):.3f}   exact {np.median(spent['exact']):.1f} ms   index {np.median(spent['index']):.1f} ms", flush=True)
+        print(
+            f"vectors, {name or 'all':<10} recall@20 {np.mean(found):.3f}   exact {np.median(spent['exact']):.1f} ms   index {np.median(spent['index']):.1f} ms",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -185,7 +244,9 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=200, help="of ten passages each, to ingest")
     parser.add_argument("--skip-ingest", action="store_true")
     parser.add_argument("--skip-search", action="store_true")
-    parser.add_argument("--sets", type=Path, default=Path(os.environ.get("SHARED_DIR", "../shared")) / "corpus" / "retrieval")
+    parser.add_argument(
+        "--sets", type=Path, default=Path(os.environ.get("SHARED_DIR", "../shared")) / "corpus" / "retrieval"
+    )
     arguments = parser.parse_args()
     lines, questions = written(arguments.sets)
     with tempfile.TemporaryDirectory() as folder:
@@ -195,7 +256,13 @@ def main() -> None:
             migrate(url)
             database, clock = Database(url), SystemClock()
             if not arguments.skip_ingest:
-                ingest(database, clock, Path(folder).resolve() / "docs", lines["ko" if "ko" in lines else "en"], arguments.files)
+                ingest(
+                    database,
+                    clock,
+                    Path(folder).resolve() / "docs",
+                    lines["ko" if "ko" in lines else "en"],
+                    arguments.files,
+                )
             if not arguments.skip_search:
                 searches(database, clock, arguments, lines, questions[: arguments.questions])
             print(f"peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
@@ -212,7 +279,10 @@ def searches(database: Database, clock: SystemClock, arguments, lines: dict[str,
         declare_generation(connection, "default", generation, clock.now())
         serve_generation(connection, "default", generation.name, clock.now())
     seconds = fill(database, arguments.passages, topics, generation, lines)
-    print(f"filled {arguments.passages} passages in {seconds:.0f} s ({arguments.passages / seconds:.0f}/s, terms and vectors given)", flush=True)
+    print(
+        f"filled {arguments.passages} passages in {seconds:.0f} s ({arguments.passages / seconds:.0f}/s, terms and vectors given)",
+        flush=True,
+    )
     started = time.monotonic()
     for language in lines:
         create_index(database.url, generation.name, language, generation.dimension)
@@ -225,10 +295,19 @@ def searches(database: Database, clock: SystemClock, arguments, lines: dict[str,
     expansions = [SectionFill(4), CorrectionFetch(ANALYZER, 4), PlanPairs(ANALYZER, 4)]
     for expansion in expansions:
         expansion.fetch = stages.timed(expansion.name, expansion.fetch)
-    for label, route, added in (("words", "keyword_only", []), ("vectors", "vector_only", []), ("hybrid", "hybrid_only", []), ("hybrid and what is added", "auto", expansions)):
+    for label, route, added in (
+        ("words", "keyword_only", []),
+        ("vectors", "vector_only", []),
+        ("hybrid", "hybrid_only", []),
+        ("hybrid and what is added", "auto", expansions),
+    ):
         retriever = search.HybridRetriever(database, clock, ANALYZER, embedding, search.SearchOptions(), added)
         for clearance in (Classification.RESTRICTED, Classification.PUBLIC):
-            show(f"{label}, {clearance.value}", *ask(retriever, stages, asked, server, clearance=clearance, route=route), stages)
+            show(
+                f"{label}, {clearance.value}",
+                *ask(retriever, stages, asked, server, clearance=clearance, route=route),
+                stages,
+            )
         retriever.close()
     recall(database, topics, generation)
 
@@ -249,22 +328,32 @@ def ingest(database: Database, clock: SystemClock, root: Path, lines: list[str],
 
     root.mkdir()
     for number in range(files):
-        (root / f"{number}.md").write_text(f"# 문서 {number}\n\n" + "".join(f"## 절 {n}\n\n{text()}\n\n" for n in range(10)), encoding="utf-8")
-    readers = {suffix: reader for reader in load_plugins("knowledge.texts", "READER").values() for suffix in reader.suffixes}
+        (root / f"{number}.md").write_text(
+            f"# 문서 {number}\n\n" + "".join(f"## 절 {n}\n\n{text()}\n\n" for n in range(10)), encoding="utf-8"
+        )
+    readers = {
+        suffix: reader for reader in load_plugins("knowledge.texts", "READER").values() for suffix in reader.suffixes
+    }
     detectors = tuple(load_plugins("knowledge.detectors", "DETECTOR").values())
     options = Options(1000, 200, DEFAULT_RULES, readers, detectors, ANALYZER)
     plain = Ingestor(database, clock, options, Limits(files, 10_000_000, 0), [root], None, ())
     begun, used = time.perf_counter(), time.process_time()
     result = plain.ingest(IngestRequest(root, tenant="ingest"))
     seconds, used = time.perf_counter() - begun, time.process_time() - used
-    print(f"ingest without vectors: {result['passages']} passages, {result['passages'] / seconds:.0f}/s ({result['passages'] / used:.0f} a second of this process; target 500)", flush=True)
+    print(
+        f"ingest without vectors: {result['passages']} passages, {result['passages'] / seconds:.0f}/s ({result['passages'] / used:.0f} a second of this process; target 500)",
+        flush=True,
+    )
     model = bundled(Runtime(load_settings(), database)).embedder()
     texts = [text() for _ in range(40)]
     model.passages(texts[:2])
     begun, used = time.perf_counter(), time.process_time()
     model.passages(texts)
     seconds, used = time.perf_counter() - begun, time.process_time() - used
-    print(f"embedding: {len(texts) / seconds:.1f} passages/s on all threads, {len(texts) / used:.1f} a second and thread (target 20)", flush=True)
+    print(
+        f"embedding: {len(texts) / seconds:.1f} passages/s on all threads, {len(texts) / used:.1f} a second and thread (target 20)",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

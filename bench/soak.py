@@ -43,7 +43,14 @@ class Load:
     """The generator, and what it said last."""
 
     def __init__(self, address: str, rate: float, clients: int, run: int) -> None:
-        command = [sys.executable, str(Path(__file__).with_name("soak_load.py")), address, str(rate), str(clients), str(run)]
+        command = [
+            sys.executable,
+            str(Path(__file__).with_name("soak_load.py")),
+            address,
+            str(rate),
+            str(clients),
+            str(run),
+        ]
         self.counts: dict[str, float] = {}
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -99,8 +106,20 @@ class Soak:
         database = 0.0
         with contextlib.suppress(OSError, ValueError, IndexError):
             database = sum(map(rss_mib, [self.service.postmaster, *children(self.service.postmaster)]))
-        lag = self.service.metric("nexus_span_log_lag_messages") if self.gate else self.service.metric("nexus_span_log_lag_bytes") / MIB
-        self.samples.append((time.monotonic() - self.began, rss_mib(self.service.pid), database, lag, self.load.counts.get("acknowledged", 0) * 2 * CALLS))
+        lag = (
+            self.service.metric("nexus_span_log_lag_messages")
+            if self.gate
+            else self.service.metric("nexus_span_log_lag_bytes") / MIB
+        )
+        self.samples.append(
+            (
+                time.monotonic() - self.began,
+                rss_mib(self.service.pid),
+                database,
+                lag,
+                self.load.counts.get("acknowledged", 0) * 2 * CALLS,
+            )
+        )
 
     def fault(self, name: str) -> None:
         """Inject one, and measure from its end until spans are acknowledged and rolled up again."""
@@ -167,7 +186,11 @@ def full_disk(service: Service) -> Iterator[None]:
 def small_disk(folder: Path, mib: int) -> Iterator[None]:
     """A tmpfs under the span log, where that is allowed."""
     folder.mkdir(parents=True)
-    mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}m", "tmpfs", str(folder)], check=False).returncode == 0
+    mounted = (
+        os.geteuid() == 0
+        and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}m", "tmpfs", str(folder)], check=False).returncode
+        == 0
+    )
     try:
         yield
     finally:
@@ -178,7 +201,11 @@ def small_disk(folder: Path, mib: int) -> Iterator[None]:
 def drain(service: Service) -> float:
     """Seconds until everything acknowledged is rolled up."""
     began = time.monotonic()
-    while sum(value or 0 for name, value in service.get("/status")["observed"].items() if name in {"lag_bytes", "lag_messages"}):
+    while sum(
+        value or 0
+        for name, value in service.get("/status")["observed"].items()
+        if name in {"lag_bytes", "lag_messages"}
+    ):
         time.sleep(1)
     while time.monotonic() - began < DRAIN_S:
         # Not every aggregator is back: it says so after a while.
@@ -216,14 +243,22 @@ def sustainable(service: Service, clients: int) -> tuple[float, int]:
 def run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder)))
-        log = {"NEXUS_LOG__MAX_BYTES": str(options.log_mib * MIB), "NEXUS_LOG__SEGMENT_BYTES": str(8 * MIB), "NEXUS_LOG__KEEP": "0"}
+        log = {
+            "NEXUS_LOG__MAX_BYTES": str(options.log_mib * MIB),
+            "NEXUS_LOG__SEGMENT_BYTES": str(8 * MIB),
+            "NEXUS_LOG__KEEP": "0",
+        }
         gate = None
         if options.log == "kafka":
             gate = Gate()
             stack.callback(gate.close)
             broker = Broker(root, gate)
             stack.callback(broker.stop)
-            log = {"NEXUS_LOG": "kafka", "NEXUS_LOG__KAFKA__BROKERS": broker.address, "NEXUS_LOG__KAFKA__PARTITIONS": "3"}
+            log = {
+                "NEXUS_LOG": "kafka",
+                "NEXUS_LOG__KAFKA__BROKERS": broker.address,
+                "NEXUS_LOG__KAFKA__PARTITIONS": "3",
+            }
         else:
             stack.enter_context(small_disk(root / "data" / "spans", 2 * options.log_mib))
         service = Service(root / "data", log)
@@ -234,11 +269,17 @@ def run(options: argparse.Namespace) -> None:
         if not rate:
             measured, earlier = sustainable(service, options.clients)
             rate = 2 * measured
-            print(f"rolled up under full load: {measured:,.0f} spans/s; offered from here on: {rate:,.0f} spans/s", flush=True)
+            print(
+                f"rolled up under full load: {measured:,.0f} spans/s; offered from here on: {rate:,.0f} spans/s",
+                flush=True,
+            )
         load = Load(service.grpc, rate, options.clients, 2)
         stack.callback(load.kill)
         soak = Soak(service, load, gate)
-        seconds, faults = options.minutes * 60, [name for name in (FAULTS[options.log] if options.faults is None else options.faults).split(",") if name]
+        seconds, faults = (
+            options.minutes * 60,
+            [name for name in (FAULTS[options.log] if options.faults is None else options.faults).split(",") if name],
+        )
         due = [(seconds * (place + 1) / (len(faults) + 1), name) for place, name in enumerate(faults)]
         while (elapsed := time.monotonic() - soak.began) < seconds:
             if due and elapsed >= due[0][0]:
@@ -255,10 +296,16 @@ def run(options: argparse.Namespace) -> None:
 def print_tables(soak: Soak, counts: dict[str, float], earlier: int, calls: int, handled: int, took: float) -> None:
     wanted = (int(counts["acknowledged"]) + earlier) * CALLS
     seconds = soak.samples[-1][0]
-    print(f"\n{'spans sent':<34}{(int(counts['requests']) + earlier) * 2 * CALLS:>14,}\n{'acknowledged':<34}{2 * wanted:>14,}   {counts['acknowledged'] * 2 * CALLS / seconds:,.0f} a second")
-    print(f"{'calls acknowledged':<34}{wanted:>14,}\n{'calls counted in edges':<34}{calls:>14,}   {'equal' if calls == wanted else 'NOT EQUAL'}")
+    print(
+        f"\n{'spans sent':<34}{(int(counts['requests']) + earlier) * 2 * CALLS:>14,}\n{'acknowledged':<34}{2 * wanted:>14,}   {counts['acknowledged'] * 2 * CALLS / seconds:,.0f} a second"
+    )
+    print(
+        f"{'calls acknowledged':<34}{wanted:>14,}\n{'calls counted in edges':<34}{calls:>14,}   {'equal' if calls == wanted else 'NOT EQUAL'}"
+    )
     print(f"{'handled counted in edges':<34}{handled:>14,}   {'equal' if handled == wanted else 'NOT EQUAL'}")
-    print(f"{'requests refused, to come again':<34}{int(counts['refused']):>14,}\n{'requests that failed and were sent again':<34}{int(counts['failed']):>8,}\n{'rolled up after the end':<34}{took:>12.0f} s\n")
+    print(
+        f"{'requests refused, to come again':<34}{int(counts['refused']):>14,}\n{'requests that failed and were sent again':<34}{int(counts['failed']):>8,}\n{'rolled up after the end':<34}{took:>12.0f} s\n"
+    )
     print(f"  second   service MiB   PostgreSQL MiB   {'messages' if soak.gate else 'waiting MiB':>11}   acknowledged")
     step = max(1, len(soak.samples) // 12)
     for at, service, database, lag, spans in soak.samples[::step]:
@@ -273,11 +320,18 @@ def print_tables(soak: Soak, counts: dict[str, float], earlier: int, calls: int,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--rate", type=float, default=0, help="spans/s (default: twice what is rolled up under full load)")
+    parser.add_argument(
+        "--rate", type=float, default=0, help="spans/s (default: twice what is rolled up under full load)"
+    )
     parser.add_argument("--log", choices=sorted(FAULTS), default="local")
-    parser.add_argument("--faults", help=f"evenly spread over the time: kill, disk, database, broker (default: {FAULTS['local']}; kafka: {FAULTS['kafka']})")
+    parser.add_argument(
+        "--faults",
+        help=f"evenly spread over the time: kill, disk, database, broker (default: {FAULTS['local']}; kafka: {FAULTS['kafka']})",
+    )
     parser.add_argument("--clients", type=int, default=8)
-    parser.add_argument("--log-mib", type=int, default=256, help="limit of the span log; what is refused beyond comes again")
+    parser.add_argument(
+        "--log-mib", type=int, default=256, help="limit of the span log; what is refused beyond comes again"
+    )
     parser.add_argument("--folder", help="where the data folder is made (default: the system's temporary folder)")
     run(parser.parse_args())
 

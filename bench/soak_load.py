@@ -30,19 +30,42 @@ class Template:
         scopes = []
         for n in range(SERVICES):
             block = message.resource_spans.add()
-            for key, value in (("service.name", f"service-{n}"), ("deployment.environment.name", "prod"), ("service.instance.id", f"pod-{n}")):
+            for key, value in (
+                ("service.name", f"service-{n}"),
+                ("deployment.environment.name", "prod"),
+                ("service.instance.id", f"pod-{n}"),
+            ):
                 block.resource.attributes.add(key=key).value.string_value = value
             scopes.append(block.scope_spans.add())
         for n in range(CALLS):
             trace, caller, callee = b"\xf1\xf2" + n.to_bytes(14, "big"), n % SERVICES, (n * 7 + 3) % SERVICES
             callee = (callee + 1) % SERVICES if callee == caller else callee
-            for scope, kind, own, parent in ((scopes[caller], 3, b"client--", b""), (scopes[callee], 2, b"server--", b"client--")):
-                span = scope.spans.add(trace_id=trace, span_id=own, parent_span_id=parent, name=f"GET /items/{n % 40}", kind=kind, start_time_unix_nano=1, end_time_unix_nano=2)
-                for key, value in (("http.request.method", "GET"), ("url.path", f"/items/{n}"), ("server.address", f"service-{callee}"), ("user_agent.original", "soak"), ("thread.name", "main")):
+            for scope, kind, own, parent in (
+                (scopes[caller], 3, b"client--", b""),
+                (scopes[callee], 2, b"server--", b"client--"),
+            ):
+                span = scope.spans.add(
+                    trace_id=trace,
+                    span_id=own,
+                    parent_span_id=parent,
+                    name=f"GET /items/{n % 40}",
+                    kind=kind,
+                    start_time_unix_nano=1,
+                    end_time_unix_nano=2,
+                )
+                for key, value in (
+                    ("http.request.method", "GET"),
+                    ("url.path", f"/items/{n}"),
+                    ("server.address", f"service-{callee}"),
+                    ("user_agent.original", "soak"),
+                    ("thread.name", "main"),
+                ):
                     span.attributes.add(key=key).value.string_value = value
         raw = message.SerializeToString()
         self._raw = np.frombuffer(raw, np.uint8)
-        self._ids = np.array([place for n in range(CALLS) for place in _places(raw, b"\x0a\x10\xf1\xf2" + n.to_bytes(14, "big"))])[:, None] + np.arange(2, 10)
+        self._ids = np.array(
+            [place for n in range(CALLS) for place in _places(raw, b"\x0a\x10\xf1\xf2" + n.to_bytes(14, "big"))]
+        )[:, None] + np.arange(2, 10)
         self._starts = np.array(_places(raw, b"\x39" + (1).to_bytes(8, "little")))[:, None] + np.arange(1, 9)
         self._ends = np.array(_places(raw, b"\x41" + (2).to_bytes(8, "little")))[:, None] + np.arange(1, 9)
         assert len(self._ids) == len(self._starts) == len(self._ends) == 2 * CALLS
@@ -74,7 +97,11 @@ async def generate(address: str, rate: float, clients: int, run: int) -> None:
     began = time.monotonic()
 
     async def client() -> None:
-        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 500)]
+        options = [
+            ("grpc.use_local_subchannel_pool", 1),
+            ("grpc.initial_reconnect_backoff_ms", 100),
+            ("grpc.max_reconnect_backoff_ms", 500),
+        ]
         async with grpc.aio.insecure_channel(address, options=options) as channel:
             call = channel.unary_unary(METHOD)
             while not ending.is_set():

@@ -43,7 +43,18 @@ class Service:
         return int((self.data / "postgres" / "postmaster.pid").read_text().split()[0])
 
     def start(self) -> None:
-        command = [str(NEXUS), "up", "--data", str(self.data), "--http", self._http, "--otlp-grpc", self.grpc, "--otlp-http", self._otlp]
+        command = [
+            str(NEXUS),
+            "up",
+            "--data",
+            str(self.data),
+            "--http",
+            self._http,
+            "--otlp-grpc",
+            self.grpc,
+            "--otlp-http",
+            self._otlp,
+        ]
         with (self.data.parent / "up.log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, env=self._environment)
 

@@ -77,7 +77,9 @@ def main() -> None:
         sys.exit(f"bench tempo: not everything was read: {report}")
     polling = sum(requests.values()) - len(trace_ids[:5000])
     rate = report.traces / took
-    print(f"{datetime.now(UTC):%Y-%m-%d} tempo: {report.traces} traces, {report.spans} spans in {took:.1f} s with {options.concurrency} at a time")
+    print(
+        f"{datetime.now(UTC):%Y-%m-%d} tempo: {report.traces} traces, {report.spans} spans in {took:.1f} s with {options.concurrency} at a time"
+    )
     print(f"  {rate:,.0f} traces/s ({rate / bare:.2f} of fetching alone: {bare:,.0f}/s)")
     print(f"  {polling / report.traces:.3f} requests per trace ({requests.get('/api/search', 0)} searches)")
     print(f"  memory: peak {rss_mib():.0f} MiB, {rss_mib() - before:.0f} MiB of them for the poll")

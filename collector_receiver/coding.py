@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collector_receiver.scan import MAX_START, Place
+from collector_receiver.name_table import Place
+from collector_receiver.scan import MAX_START
 from collector_receiver.scan_layout import PAD, Bytes, Words, words
 from nexus.model.compiled import compiled, inlined
 
@@ -85,7 +86,14 @@ def pool(pieces: int, size: int) -> Pool:
     pieces = max(pieces, 1)
     data = np.empty(size + PAD, np.uint8)
     slots = min(_MOST_SLOTS, 1 << max(4, (pieces // 2).bit_length()))
-    return Pool(data, words(data), _begun(pieces + 1), np.empty(pieces, np.uint64), np.full(slots, -1, np.int32), np.zeros(1, np.int64))
+    return Pool(
+        data,
+        words(data),
+        _begun(pieces + 1),
+        np.empty(pieces, np.uint64),
+        np.full(slots, -1, np.int32),
+        np.zeros(1, np.int64),
+    )
 
 
 def texts(pieces: int, size: int) -> Pool:
@@ -117,7 +125,19 @@ def contents(count: int, attributes: int) -> Contents:
     """Room for contents with so many attributes together."""
     block, name, trace_state, message, odd_parent, flags, sent = np.empty((7, count), np.uint32)
     kind, status = np.empty((2, count), np.uint8)
-    return Contents(block, name, trace_state, message, odd_parent, kind, status, flags, sent, _begun(count + 1), np.empty(attributes, np.uint32))
+    return Contents(
+        block,
+        name,
+        trace_state,
+        message,
+        odd_parent,
+        kind,
+        status,
+        flags,
+        sent,
+        _begun(count + 1),
+        np.empty(attributes, np.uint32),
+    )
 
 
 @inlined
@@ -168,7 +188,11 @@ def _coded(found: Pool, source: Words, at: Place, size: Place) -> Place:
             found.slots[slot] = count
             break
         there = _U(found.ends[_U(number)])
-        if found.marks[_U(number)] == mark and _U(found.ends[_U(number) + _1]) - there == size and _equal(source, at, found.words, there, size):
+        if (
+            found.marks[_U(number)] == mark
+            and _U(found.ends[_U(number) + _1]) - there == size
+            and _equal(source, at, found.words, there, size)
+        ):
             return _U(number)
         slot = (slot + _1) & mask
     place = _U(found.ends[count])
@@ -183,7 +207,9 @@ def _coded(found: Pool, source: Words, at: Place, size: Place) -> Place:
 
 
 @compiled
-def _attributes(texts: Pool, source: Words, pieces: Any, first: Place, after: Place, numbers: Numbers, at: Place) -> Place:
+def _attributes(
+    texts: Pool, source: Words, pieces: Any, first: Place, after: Place, numbers: Numbers, at: Place
+) -> Place:
     """Note the texts of some attributes behind `at` numbers: how many there are then."""
     for n in range(first, after):
         numbers[at] = _coded(texts, source, _U(pieces[n].place), _U(pieces[n].size))
@@ -192,7 +218,17 @@ def _attributes(texts: Pool, source: Words, pieces: Any, first: Place, after: Pl
 
 
 @compiled
-def code_blocks(source: Words, blocks: Any, kept: Any, owners: Numbers, texts: Pool, coded: Pool, numbers: Numbers, number_words: Words, out: Numbers) -> None:
+def code_blocks(
+    source: Words,
+    blocks: Any,
+    kept: Any,
+    owners: Numbers,
+    texts: Pool,
+    coded: Pool,
+    numbers: Numbers,
+    number_words: Words,
+    out: Numbers,
+) -> None:
     """The number of each block (BLOCK) into `out`. `owners` has the number of each request's tenant; `numbers`, and its `words`, are room for the longest list."""
     first = _0
     for n in range(_U(len(blocks))):
@@ -205,7 +241,17 @@ def code_blocks(source: Words, blocks: Any, kept: Any, owners: Numbers, texts: P
 
 @compiled
 def code_spans(
-    source: Words, spans: Any, kept: Any, link_places: Any, blocks: Numbers, texts: Pool, contents: Pool, numbers: Numbers, number_words: Words, out: Rows, links: Links,
+    source: Words,
+    spans: Any,
+    kept: Any,
+    link_places: Any,
+    blocks: Numbers,
+    texts: Pool,
+    contents: Pool,
+    numbers: Numbers,
+    number_words: Words,
+    out: Rows,
+    links: Links,
 ) -> None:
     """Fill in rows and links of all spans (SPAN). `blocks` are the numbers of their blocks; the others as in `code_blocks`."""
     first = link = _0
@@ -227,7 +273,9 @@ def code_spans(
         status = _U(span.code) if 0 <= span.code <= 2 else _0
         numbers[0] = blocks[_U(span.block)]
         numbers[1] = _coded(texts, source, _U(span.name), _U(span.name_size)) if span.name_size else _0
-        numbers[2] = _coded(texts, source, _U(span.trace_state), _U(span.trace_state_size)) if span.trace_state_size else _0
+        numbers[2] = (
+            _coded(texts, source, _U(span.trace_state), _U(span.trace_state_size)) if span.trace_state_size else _0
+        )
         numbers[3] = _coded(texts, source, _U(span.message), _U(span.message_size)) if span.message_size else _0
         numbers[4] = odd
         numbers[5] = kind
@@ -261,8 +309,19 @@ def split_contents(ends: npt.NDArray[np.int32], numbers: Numbers, out: Contents)
     to = _0
     for n in range(_U(len(ends) - 1)):
         at, after = _U(ends[n]) >> _2, _U(ends[n + _1]) >> _2
-        out.block[n], out.name[n], out.trace_state[n], out.message[n], out.odd_parent[n] = numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3], numbers[at + 4]
-        out.kind[n], out.status[n], out.flags[n], out.attribute_count[n] = numbers[at + 5], numbers[at + 6], numbers[at + 7], numbers[at + 8]
+        out.block[n], out.name[n], out.trace_state[n], out.message[n], out.odd_parent[n] = (
+            numbers[at],
+            numbers[at + 1],
+            numbers[at + 2],
+            numbers[at + 3],
+            numbers[at + 4],
+        )
+        out.kind[n], out.status[n], out.flags[n], out.attribute_count[n] = (
+            numbers[at + 5],
+            numbers[at + 6],
+            numbers[at + 7],
+            numbers[at + 8],
+        )
         at += _HEAD
         while at < after:
             out.attributes[to] = numbers[at]

@@ -26,7 +26,9 @@ DEFAULT_TENANT: Final = "default"
 class Gate:
     """Maps an `Authorization` value to a tenant. `find` None = everybody may send, as the default tenant."""
 
-    def __init__(self, find: Callable[[str], Principal | None] | None, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, find: Callable[[str], Principal | None] | None, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._find, self._now = find, now
         # By hash, so that no token lies in memory longer than its request.
         self._known: OrderedDict[bytes, tuple[float, Principal]] = OrderedDict()
@@ -82,7 +84,9 @@ def _key(token: str) -> bytes:
 def _token(authorization: str | None) -> str:
     scheme, _, token = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise Unauthenticated("send `Authorization: Bearer TOKEN` (make a token with `nexus auth create --capability ingest`)")
+        raise Unauthenticated(
+            "send `Authorization: Bearer TOKEN` (make a token with `nexus auth create --capability ingest`)"
+        )
     return token.strip()
 
 

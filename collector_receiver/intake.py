@@ -100,7 +100,9 @@ class Frames:
 class Intake:
     """Decodes and appends. `start` before `submit`; `stop` finishes what was submitted."""
 
-    def __init__(self, writer: RawWriter | SpanLogWriter, budget: Budget, limits: IntakeLimits, allowed: Iterable[str] = ()) -> None:
+    def __init__(
+        self, writer: RawWriter | SpanLogWriter, budget: Budget, limits: IntakeLimits, allowed: Iterable[str] = ()
+    ) -> None:
         self.budget = budget
         self._writer: RawWriter = writer if isinstance(writer, RawWriter) else Frames(writer)
         self._limits, self._allowed = limits, frozenset(allowed)
@@ -146,10 +148,16 @@ class Intake:
             while not self._waiting and not self._stopping:
                 self._changed.wait()
             if time.monotonic() < self._busy_until:
-                self._changed.wait_for(lambda: self._stopping or self._waiting_bytes >= self._limits.enough_bytes, self._limits.linger)
+                self._changed.wait_for(
+                    lambda: self._stopping or self._waiting_bytes >= self._limits.enough_bytes, self._limits.linger
+                )
             batch: list[Pending] = []
             size = 0
-            while self._waiting and len(batch) < self._limits.batch_requests and (not batch or size + len(self._waiting[0].body) <= self._limits.batch_bytes):
+            while (
+                self._waiting
+                and len(batch) < self._limits.batch_requests
+                and (not batch or size + len(self._waiting[0].body) <= self._limits.batch_bytes)
+            ):
                 batch.append(self._waiting.popleft())
                 size += len(batch[-1].body)
             self._waiting_bytes -= size
@@ -166,7 +174,9 @@ class Intake:
         if not ready:
             return
         try:
-            decoded = decode_batch([pending.body for pending in ready], [pending.tenant for pending in ready], self._allowed)
+            decoded = decode_batch(
+                [pending.body for pending in ready], [pending.tenant for pending in ready], self._allowed
+            )
         except BaseException as error:  # noqa: BLE001  # a sender must never see it; the library's panics derive from BaseException
             if len(ready) == 1:
                 self._finish([(ready[0], broken(error))])
@@ -188,8 +198,21 @@ class Intake:
         answers = self._append(batch, decoded)
         self._finish(answers)
         if len(decoded.raw) or decoded.rejections:
-            failed = next((result.code for _, result in answers if isinstance(result, NexusError) and not isinstance(result, MalformedSpans)), "")
-            telemetry_spans.record(telemetry_spans.RECEIVE_BATCH, time.monotonic() - began, error=failed, requests=len(batch), spans=len(decoded.raw))
+            failed = next(
+                (
+                    result.code
+                    for _, result in answers
+                    if isinstance(result, NexusError) and not isinstance(result, MalformedSpans)
+                ),
+                "",
+            )
+            telemetry_spans.record(
+                telemetry_spans.RECEIVE_BATCH,
+                time.monotonic() - began,
+                error=failed,
+                requests=len(batch),
+                spans=len(decoded.raw),
+            )
 
     def _append(self, batch: list[Pending], decoded: Decoded) -> list[_Answer]:
         """Append a batch; the answers to its requests. Bad data stays bad whatever the log says."""
@@ -211,7 +234,9 @@ class Intake:
         """Inflate, and turn JSON into protobuf. False where that was the end of it."""
         try:
             if pending.gzip:
-                pending.body = gunzip(pending.body, self._limits.max_request_bytes, lambda size: self._reserve(pending, size))
+                pending.body = gunzip(
+                    pending.body, self._limits.max_request_bytes, lambda size: self._reserve(pending, size)
+                )
             if pending.json:
                 # The parsed document takes several times its text, as long as it is converted.
                 self._reserve(pending, 8 * len(pending.body))
@@ -243,7 +268,9 @@ class Intake:
         telemetry.OTLP_SPANS.inc(sum(result.accepted for _, result in answers if isinstance(result, Outcome)))
         for loop in {pending.future.get_loop() for pending, _ in answers}:
             with contextlib.suppress(RuntimeError):  # a loop that is closed has nobody left who waits
-                loop.call_soon_threadsafe(_resolve, [answer for answer in answers if answer[0].future.get_loop() is loop])
+                loop.call_soon_threadsafe(
+                    _resolve, [answer for answer in answers if answer[0].future.get_loop() is loop]
+                )
 
 
 def _resolve(answers: list[_Answer]) -> None:

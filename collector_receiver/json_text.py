@@ -9,17 +9,67 @@ from typing import Final
 
 import numpy as np
 
-from collector_receiver.scan import Place
+from collector_receiver.name_table import Place
 from collector_receiver.scan_layout import Bytes, Words
 from nexus.model.compiled import compiled, inlined
 
 KEYS: Final = (
-    "resourceSpans", "resource", "scopeSpans", "spans", "attributes", "key", "value", "stringValue", "intValue", "boolValue", "doubleValue", "arrayValue", "kvlistValue", "bytesValue",
-    "traceId", "spanId", "parentSpanId", "traceState", "name", "kind", "startTimeUnixNano", "endTimeUnixNano", "links", "status", "message", "code", "flags",
+    "resourceSpans",
+    "resource",
+    "scopeSpans",
+    "spans",
+    "attributes",
+    "key",
+    "value",
+    "stringValue",
+    "intValue",
+    "boolValue",
+    "doubleValue",
+    "arrayValue",
+    "kvlistValue",
+    "bytesValue",
+    "traceId",
+    "spanId",
+    "parentSpanId",
+    "traceState",
+    "name",
+    "kind",
+    "startTimeUnixNano",
+    "endTimeUnixNano",
+    "links",
+    "status",
+    "message",
+    "code",
+    "flags",
 )
 (
-    RESOURCE_SPANS, RESOURCE, SCOPE_SPANS, SPANS, ATTRIBUTES, KEY, VALUE, STRING, INT, BOOL, DOUBLE, ARRAY, PAIRS, BYTES,
-    TRACE_ID, SPAN_ID, PARENT, TRACE_STATE, NAME, KIND, START, END, LINKS, STATUS, MESSAGE, CODE, FLAGS,
+    RESOURCE_SPANS,
+    RESOURCE,
+    SCOPE_SPANS,
+    SPANS,
+    ATTRIBUTES,
+    KEY,
+    VALUE,
+    STRING,
+    INT,
+    BOOL,
+    DOUBLE,
+    ARRAY,
+    PAIRS,
+    BYTES,
+    TRACE_ID,
+    SPAN_ID,
+    PARENT,
+    TRACE_STATE,
+    NAME,
+    KIND,
+    START,
+    END,
+    LINKS,
+    STATUS,
+    MESSAGE,
+    CODE,
+    FLAGS,
 ) = range(len(KEYS))
 UNKNOWN: Final = 63
 
@@ -37,7 +87,11 @@ def _ends(key: str) -> tuple[int, int, int]:
     if len(raw) <= 8:
         return int.from_bytes(raw, "little"), 0, 0
     middle = len(raw) // 2 - 4
-    return int.from_bytes(raw[:8], "little"), int.from_bytes(raw[middle : middle + 8], "little"), int.from_bytes(raw[-8:], "little")
+    return (
+        int.from_bytes(raw[:8], "little"),
+        int.from_bytes(raw[middle : middle + 8], "little"),
+        int.from_bytes(raw[-8:], "little"),
+    )
 
 
 _SIZES: Final = np.array([len(key) for key in KEYS], np.uint64)
@@ -171,10 +225,20 @@ def integer(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, bool]:
 def plain(data: Bytes, at: Place, end: Place) -> Place:
     """Behind a number, true, false or null; 0 where it is none of them."""
     if data[at] == 116 or data[at] == 110:
-        right = (data[at] == 116 and data[at + _1] == 114 and data[at + _2] == 117) or (data[at] == 110 and data[at + _1] == 117 and data[at + _2] == 108)
+        right = (data[at] == 116 and data[at + _1] == 114 and data[at + _2] == 117) or (
+            data[at] == 110 and data[at + _1] == 117 and data[at + _2] == 108
+        )
         return at + _4 if right and at + _4 <= end and data[at + _U(3)] == (101 if data[at] == 116 else 108) else _0
     if data[at] == 102:
-        return at + _U(5) if at + _U(5) <= end and data[at + _1] == 97 and data[at + _2] == 108 and data[at + _U(3)] == 115 and data[at + _4] == 101 else _0
+        return (
+            at + _U(5)
+            if at + _U(5) <= end
+            and data[at + _1] == 97
+            and data[at + _2] == 108
+            and data[at + _U(3)] == 115
+            and data[at + _4] == 101
+            else _0
+        )
     at += _U(data[at] == 45)
     first = at
     while at < end and 48 <= data[at] <= 57:

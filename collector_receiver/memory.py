@@ -25,4 +25,7 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
         return False
-    return all(mallopt(option, value) == 1 for option, value in ((_M_TRIM_THRESHOLD, KEEP_BYTES), (_M_MMAP_THRESHOLD, MMAP_BYTES), (_M_TOP_PAD, PAD_BYTES)))
+    return all(
+        mallopt(option, value) == 1
+        for option, value in ((_M_TRIM_THRESHOLD, KEEP_BYTES), (_M_MMAP_THRESHOLD, MMAP_BYTES), (_M_TOP_PAD, PAD_BYTES))
+    )

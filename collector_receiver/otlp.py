@@ -11,9 +11,10 @@ import numpy.typing as npt
 import polars as pl
 
 from collector_receiver.coding_columns import Found, coded
+from collector_receiver.name_table import table
 from collector_receiver.raw import RawSpans
 from collector_receiver.reading import column, items, key_values, resource_columns
-from collector_receiver.scan import MIN_LINK_BYTES, MIN_SPAN_BYTES, count_blocks, scan, table
+from collector_receiver.scan import MIN_LINK_BYTES, MIN_SPAN_BYTES, count_blocks, scan
 from collector_receiver.scan_layout import BLOCK as BLOCK_ROW
 from collector_receiver.scan_layout import LINK, PAD, PIECE, SPAN, words
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
@@ -48,7 +49,9 @@ class Decoded:
         return self.raw.frame()
 
 
-def decode(requests: bytes | Sequence[bytes], tenant: str | Sequence[str], allowed: Iterable[str] = ()) -> tuple[pl.DataFrame, list[Rejection]]:
+def decode(
+    requests: bytes | Sequence[bytes], tenant: str | Sequence[str], allowed: Iterable[str] = ()
+) -> tuple[pl.DataFrame, list[Rejection]]:
     """Requests as one frame of `SPAN_SCHEMA` (`tenant` for all, or one each), and the spans that were refused.
 
     `allowed` adds to the attribute names that are kept. Raises MalformedSpans if any request is no ExportTraceServiceRequest.
@@ -69,7 +72,11 @@ def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: froze
     data = np.frombuffer(b"".join((*bodies, bytes(PAD))), np.uint8)
     ends = np.cumsum([0, *map(len, bodies)], dtype=np.uint64)
     names, resource_names = table(KEPT | allowed), table(RESOURCE_KEPT)
-    spans, blocks, links = np.empty(len(data) // MIN_SPAN_BYTES + 1, SPAN), np.empty(count_blocks(data, ends), BLOCK_ROW), np.empty(len(data) // MIN_LINK_BYTES, LINK)
+    spans, blocks, links = (
+        np.empty(len(data) // MIN_SPAN_BYTES + 1, SPAN),
+        np.empty(count_blocks(data, ends), BLOCK_ROW),
+        np.empty(len(data) // MIN_LINK_BYTES, LINK),
+    )
     kept, resource_kept = np.empty(names.most_in(len(data)), PIECE), np.empty(resource_names.most_in(len(data)), PIECE)
     accepted, counts = np.empty(len(bodies), np.int64), np.empty(3, np.int64)
     scan(data, words(data), ends, names, resource_names, spans, blocks, kept, resource_kept, links, accepted, counts)
@@ -92,7 +99,9 @@ def _without_own(raw: RawSpans) -> RawSpans:
     return raw.take(np.flatnonzero(~own[column(raw.contents, "block")][column(raw.rows, "content")]))
 
 
-def _rejections(blocks: npt.NDArray[Any], block_of: npt.NDArray[np.uint32], raw: RawSpans, tenants: Sequence[str]) -> tuple[Rejection, ...]:
+def _rejections(
+    blocks: npt.NDArray[Any], block_of: npt.NDArray[np.uint32], raw: RawSpans, tenants: Sequence[str]
+) -> tuple[Rejection, ...]:
     found: list[Rejection] = []
     names: pl.DataFrame | None = None
     for reason in REASONS:
@@ -100,12 +109,20 @@ def _rejections(blocks: npt.NDArray[Any], block_of: npt.NDArray[np.uint32], raw:
         if not len(refused):
             continue
         if names is None:
-            names = resource_columns(raw.texts.column("text"), raw.blocks).select("service_name", "service_namespace", "environment")
+            names = resource_columns(raw.texts.column("text"), raw.blocks).select(
+                "service_name", "service_namespace", "environment"
+            )
         rows = names[block_of[refused]].with_columns(request=pl.Series(blocks["request"][refused], dtype=pl.Int64))
-        counted = rows.with_columns(count=pl.Series(blocks[reason][refused], dtype=pl.Int64)).group_by(rows.columns, maintain_order=True).sum()
+        counted = (
+            rows.with_columns(count=pl.Series(blocks[reason][refused], dtype=pl.Int64))
+            .group_by(rows.columns, maintain_order=True)
+            .sum()
+        )
         room = max(0, MAX_REJECTIONS - len(found))
         rest = counted[room:].group_by("request", maintain_order=True).agg(pl.col("count").sum())
         for service, namespace, environment, request, count in counted[:room].iter_rows():
             found.append(Rejection(tenants[request], service, namespace, environment, reason, count, request))
-        found.extend(Rejection(tenants[request], None, None, None, reason, count, request) for request, count in rest.iter_rows())
+        found.extend(
+            Rejection(tenants[request], None, None, None, reason, count, request) for request, count in rest.iter_rows()
+        )
     return tuple(sorted(found, key=lambda item: item.request))

@@ -19,17 +19,22 @@ from typing import Any, Final
 
 import orjson
 
-from collector_receiver.scan import table
-from collector_receiver.scan_json import converted
+from collector_receiver.json_walk import converted
+from collector_receiver.name_table import table
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
 from collector_receiver.values import MAX_DEPTH
 from nexus.errors import MalformedSpans
 
-KINDS: Final = {f"SPAN_KIND_{name}": number for number, name in enumerate(("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"))}
+KINDS: Final = {
+    f"SPAN_KIND_{name}": number
+    for number, name in enumerate(("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"))
+}
 CODES: Final = {f"STATUS_CODE_{name}": number for number, name in enumerate(("UNSET", "OK", "ERROR"))}
 # What stands for an id that is no hex: of no valid length, so that its span is refused with the reason for ids.
 _NO_ID: Final = b"?"
-_LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_LONE_SURROGATE: Final = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
 _INTEGER: Final = re.compile(r"[+-]?\d{1,20}")
 _DOUBLE: Final = struct.Struct("<d")
 _FIXED64: Final = struct.Struct("<Q")
@@ -95,7 +100,9 @@ def _varint(value: int) -> bytes:
 
 
 # Lengths and tags are most of what is written.
-_SHORT: Final = [bytes([value]) if value < 128 else bytes([value & 0x7F | 0x80, value >> 7]) for value in range(1 << 14)]
+_SHORT: Final = [
+    bytes([value]) if value < 128 else bytes([value & 0x7F | 0x80, value >> 7]) for value in range(1 << 14)
+]
 
 
 def _block(number: int, content: bytes) -> bytes:
@@ -174,7 +181,9 @@ class _Converter:
 
     def request(self, document: dict[str, Any]) -> FromJson:
         self._note(document, "resourceSpans")
-        body = b"".join(_block(1, self._resource_spans(item)) for item in _objects(document.get("resourceSpans"), "resourceSpans"))
+        body = b"".join(
+            _block(1, self._resource_spans(item)) for item in _objects(document.get("resourceSpans"), "resourceSpans")
+        )
         return FromJson(body, self._unknown and not self._spans)
 
     def _note(self, item: dict[str, Any], *known: str) -> None:
@@ -183,8 +192,13 @@ class _Converter:
     def _resource_spans(self, item: dict[str, Any]) -> bytes:
         self._note(item, "resource", "scopeSpans", "schemaUrl")
         attributes = _objects(_object(item.get("resource"), "resource").get("attributes"), "resource.attributes")
-        resource = b"".join(_block(1, key_value) for key_value in (self._key_value(attribute, RESOURCE_KEPT) for attribute in attributes))
-        return _block(1, resource) + b"".join(_block(2, self._scope_spans(scope)) for scope in _objects(item.get("scopeSpans"), "scopeSpans"))
+        resource = b"".join(
+            _block(1, key_value)
+            for key_value in (self._key_value(attribute, RESOURCE_KEPT) for attribute in attributes)
+        )
+        return _block(1, resource) + b"".join(
+            _block(2, self._scope_spans(scope)) for scope in _objects(item.get("scopeSpans"), "scopeSpans")
+        )
 
     def _scope_spans(self, item: dict[str, Any]) -> bytes:
         self._note(item, "scope", "spans", "schemaUrl")
@@ -203,9 +217,16 @@ class _Converter:
             b"\x39" + _FIXED64.pack(integer(span.get("startTimeUnixNano") or 0, "startTimeUnixNano", 0, 2**64 - 1)),
             b"\x41" + _FIXED64.pack(integer(span.get("endTimeUnixNano") or 0, "endTimeUnixNano", 0, 2**64 - 1)),
         ]
-        parts.extend(_block(9, self._key_value(attribute, self._kept)) for attribute in _objects(span.get("attributes"), "attributes"))
         parts.extend(
-            _block(13, _block(1, _id(link.get("traceId"), "links.traceId")) + _block(2, _id(link.get("spanId"), "links.spanId")))
+            _block(9, self._key_value(attribute, self._kept))
+            for attribute in _objects(span.get("attributes"), "attributes")
+        )
+        parts.extend(
+            _block(
+                13,
+                _block(1, _id(link.get("traceId"), "links.traceId"))
+                + _block(2, _id(link.get("spanId"), "links.spanId")),
+            )
             for link in _objects(span.get("links"), "links")
         )
         message, code = _text(status.get("message"), "status.message"), _enum(status.get("code"), CODES, "status.code")
@@ -217,7 +238,11 @@ class _Converter:
         """A KeyValue; empty where the name is not kept, so that it still counts as an attribute."""
         key = attribute.get("key")
         if isinstance(key, str):
-            return _block(1, key.encode()) + _block(2, _value(_object(attribute.get("value"), "attributes.value"), 0)) if key in kept else b""
+            return (
+                _block(1, key.encode()) + _block(2, _value(_object(attribute.get("value"), "attributes.value"), 0))
+                if key in kept
+                else b""
+            )
         _text(key, "attributes.key")
         return b""
 
@@ -246,7 +271,9 @@ def _value(value: dict[str, Any], depth: int) -> bytes:
 
 
 def _pair(item: dict[str, Any], depth: int) -> bytes:
-    return _block(1, _text(item.get("key"), "kvlistValue.key")) + _block(2, _value(_object(item.get("value"), "kvlistValue.value"), depth))
+    return _block(1, _text(item.get("key"), "kvlistValue.key")) + _block(
+        2, _value(_object(item.get("value"), "kvlistValue.value"), depth)
+    )
 
 
 def _boolean(value: Any) -> bool:

@@ -22,12 +22,32 @@ from nexus.model.keys import binary
 Array = npt.NDArray[Any]
 _TEXT: Final = pa.uint32()
 _ID: Final = pa.uint64()
-ROWS: Final = pa.schema([("trace_hi", _ID), ("trace_lo", _ID), ("span", _ID), ("parent", _ID), ("start_ns", pa.int64()), ("end_ns", pa.int64()), ("content", pa.uint32())])
+ROWS: Final = pa.schema(
+    [
+        ("trace_hi", _ID),
+        ("trace_lo", _ID),
+        ("span", _ID),
+        ("parent", _ID),
+        ("start_ns", pa.int64()),
+        ("end_ns", pa.int64()),
+        ("content", pa.uint32()),
+    ]
+)
 LINKS: Final = pa.schema([("at", pa.uint32()), ("trace_hi", _ID), ("trace_lo", _ID), ("span", _ID)])
-CONTENTS: Final = pa.schema([
-    ("block", pa.uint32()), ("name", _TEXT), ("trace_state", _TEXT), ("message", _TEXT), ("odd_parent", _TEXT), ("kind", pa.uint8()), ("status", pa.uint8()),
-    ("flags", pa.uint32()), ("attribute_count", pa.uint32()), ("attributes", pa.list_(_TEXT)),
-])
+CONTENTS: Final = pa.schema(
+    [
+        ("block", pa.uint32()),
+        ("name", _TEXT),
+        ("trace_state", _TEXT),
+        ("message", _TEXT),
+        ("odd_parent", _TEXT),
+        ("kind", pa.uint8()),
+        ("status", pa.uint8()),
+        ("flags", pa.uint32()),
+        ("attribute_count", pa.uint32()),
+        ("attributes", pa.list_(_TEXT)),
+    ]
+)
 BLOCKS: Final = pa.schema([("tenant", pa.string()), ("attributes", pa.list_(_TEXT))])
 TEXTS: Final = pa.schema([("text", pa.binary())])
 SINGLE: Final = ("name", "trace_state", "message", "odd_parent")
@@ -74,8 +94,17 @@ class RawSpans:
         for numbers in (*(column(contents, name) for name in SINGLE), items(contents), items(blocks)):
             used[numbers] = True
         places = np.cumsum(used) - 1
-        contents = replaced(contents, attributes=places[items(contents)], **{name: places[column(contents, name)] for name in SINGLE})
-        return RawSpans(rows, links, contents, replaced(blocks, attributes=places[items(blocks)]), self.texts.filter(pa.array(used)), self.allowed)
+        contents = replaced(
+            contents, attributes=places[items(contents)], **{name: places[column(contents, name)] for name in SINGLE}
+        )
+        return RawSpans(
+            rows,
+            links,
+            contents,
+            replaced(blocks, attributes=places[items(blocks)]),
+            self.texts.filter(pa.array(used)),
+            self.allowed,
+        )
 
     def trace_ids(self) -> pl.Series:
         """16 bytes a span."""
@@ -83,7 +112,11 @@ class RawSpans:
 
     def coded(self) -> Spans:
         """In parts, with texts and values read."""
-        return in_parts(self.rows, self.links, self.contents, self.blocks, self.texts, self.allowed) if len(self) else no_spans()
+        return (
+            in_parts(self.rows, self.links, self.contents, self.blocks, self.texts, self.allowed)
+            if len(self)
+            else no_spans()
+        )
 
     def frame(self) -> pl.DataFrame:
         """As a frame of `SPAN_SCHEMA`."""
@@ -103,12 +136,18 @@ def concat(parts: Sequence[RawSpans]) -> RawSpans:
         for changed, of in columns.items():
             sizes = [len(items(batch)) if changed == "attributes" else batch.num_rows for batch in batches]
             before = np.cumsum([0, *(getattr(part, of).num_rows for part in parts[:-1])])
-            new[changed] = (items(whole) if changed == "attributes" else column(whole, changed)) + np.repeat(before, sizes)
+            new[changed] = (items(whole) if changed == "attributes" else column(whole, changed)) + np.repeat(
+                before, sizes
+            )
         return replaced(whole, **new)
 
     return RawSpans(
-        moved("rows", content="contents"), moved("links", at="rows"), moved("contents", block="blocks", attributes="texts", **dict.fromkeys(SINGLE, "texts")),
-        moved("blocks", attributes="texts"), moved("texts"), frozenset().union(*(part.allowed for part in parts)),
+        moved("rows", content="contents"),
+        moved("links", at="rows"),
+        moved("contents", block="blocks", attributes="texts", **dict.fromkeys(SINGLE, "texts")),
+        moved("blocks", attributes="texts"),
+        moved("texts"),
+        frozenset().union(*(part.allowed for part in parts)),
     )
 
 

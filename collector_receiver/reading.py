@@ -31,34 +31,63 @@ def items(batch: pa.RecordBatch) -> npt.NDArray[Any]:
     return np.asarray(batch.column("attributes").flatten())
 
 
-def in_parts(rows: pa.RecordBatch, links: pa.RecordBatch, contents: pa.RecordBatch, blocks: pa.RecordBatch, texts: pa.RecordBatch, allowed: frozenset[str]) -> Spans:
+def in_parts(
+    rows: pa.RecordBatch,
+    links: pa.RecordBatch,
+    contents: pa.RecordBatch,
+    blocks: pa.RecordBatch,
+    texts: pa.RecordBatch,
+    allowed: frozenset[str],
+) -> Spans:
     """Raw spans (at least one) in parts."""
     known, block = texts.column("text"), column(contents, "block")
     of_text = pl.Series(pl.from_arrow(known)).hash().to_numpy()
     tenants = pl.Series(pl.from_arrow(blocks.column("tenant")))
     resources = mixed([tenants, _listed(of_text, blocks)])
-    number = mixed([
-        pl.Series(resources[block]), *(pl.Series(of_text[column(contents, name)]) for name in (*_TEXTS, "odd_parent")), *(pl.Series(column(contents, name)) for name in _NUMBERS),
-        _listed(of_text, contents),
-    ])
+    number = mixed(
+        [
+            pl.Series(resources[block]),
+            *(pl.Series(of_text[column(contents, name)]) for name in (*_TEXTS, "odd_parent")),
+            *(pl.Series(column(contents, name)) for name in _NUMBERS),
+            _listed(of_text, contents),
+        ]
+    )
 
     def said(index: npt.NDArray[np.uint32]) -> pl.DataFrame:
         some = contents.take(pa.array(index))
         used, place = np.unique(column(some, "block"), return_inverse=True)
         few = blocks.take(pa.array(used))
-        resource = resource_columns(known, few).with_columns(pl.Series("tenant", pl.from_arrow(few.column("tenant"))))[place]
+        resource = resource_columns(known, few).with_columns(pl.Series("tenant", pl.from_arrow(few.column("tenant"))))[
+            place
+        ]
         odd = pl.Series("odd_parent", pl.from_arrow(known.take(some.column("odd_parent"))))
-        return pl.DataFrame([
-            *resource, *(text(known.take(some.column(name))).alias(to) for name, to in _TEXTS.items()), *(pl.Series(name, pl.from_arrow(some.column(name))) for name in _NUMBERS),
-            _attributes(known, some, KEPT | allowed), odd.to_frame().select(pl.when(pl.col("odd_parent").bin.size() > 0).then("odd_parent")).to_series(),
-            pl.Series("source_probability", [None], dtype=pl.Float64).new_from_index(0, len(index)),
-        ]).select(*SAID, "odd_parent")
+        return pl.DataFrame(
+            [
+                *resource,
+                *(text(known.take(some.column(name))).alias(to) for name, to in _TEXTS.items()),
+                *(pl.Series(name, pl.from_arrow(some.column(name))) for name in _NUMBERS),
+                _attributes(known, some, KEPT | allowed),
+                odd.to_frame().select(pl.when(pl.col("odd_parent").bin.size() > 0).then("odd_parent")).to_series(),
+                pl.Series("source_probability", [None], dtype=pl.Float64).new_from_index(0, len(index)),
+            ]
+        ).select(*SAID, "odd_parent")
 
     ids = pl.DataFrame(pl.from_arrow(rows))
     linked = pl.DataFrame(pl.from_arrow(links))
     return assembled(
-        number, tenant_keys(tenants)[block], column(rows, "content"), said, ids.with_columns(pl.when(pl.col("parent") != 0).then("parent")),
-        pl.DataFrame([linked["at"], binary(linked["trace_hi"], linked["trace_lo"]).alias("trace_id"), binary(linked["span"]).alias("span_id")], schema=LINKS),
+        number,
+        tenant_keys(tenants)[block],
+        column(rows, "content"),
+        said,
+        ids.with_columns(pl.when(pl.col("parent") != 0).then("parent")),
+        pl.DataFrame(
+            [
+                linked["at"],
+                binary(linked["trace_hi"], linked["trace_lo"]).alias("trace_id"),
+                binary(linked["span"]).alias("span_id"),
+            ],
+            schema=LINKS,
+        ),
     )
 
 
@@ -72,14 +101,19 @@ def _listed(of_text: U64, batch: pa.RecordBatch) -> pl.Series:
     return listed([pl.Series(of_text[items(batch)])], _sizes(batch))
 
 
-def key_values(texts: pa.BinaryArray, batch: pa.RecordBatch, names: frozenset[str]) -> tuple[pl.Series, pl.Series, Ints]:
+def key_values(
+    texts: pa.BinaryArray, batch: pa.RecordBatch, names: frozenset[str]
+) -> tuple[pl.Series, pl.Series, Ints]:
     """Key, value and row of those attributes of a batch that have one of the names and a value."""
     used, place = np.unique(items(batch), return_inverse=True)
     decoded = handler("KeyValue").array_to_record_batch(texts.take(pa.array(used)))
     # A column of many values and few names: each name is looked at once.
     coded = decoded.column("key").dictionary_encode()
     known = [key.decode() if key.decode("utf-8", "replace") in names else None for key in coded.dictionary.to_pylist()]
-    keys, contents = pl.Series(known, dtype=pl.String).gather(np.asarray(coded.indices)), values(decoded.column("value"))
+    keys, contents = (
+        pl.Series(known, dtype=pl.String).gather(np.asarray(coded.indices)),
+        values(decoded.column("value")),
+    )
     exact = (keys.is_not_null() & contents.is_not_null()).to_numpy()[place]
     place = place[exact]
     return keys.gather(place), contents.gather(place), np.repeat(np.arange(batch.num_rows), _sizes(batch))[exact]
@@ -89,7 +123,11 @@ def _attributes(texts: pa.BinaryArray, batch: pa.RecordBatch, names: frozenset[s
     keys, contents, rows = key_values(texts, batch, names)
     ends = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=batch.num_rows))))
     pairs = pl.DataFrame({"key": keys, "value": contents}).to_struct("attributes").to_arrow()
-    return pl.Series("attributes", pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), pairs)), dtype=pl.List(KEY_VALUE))
+    return pl.Series(
+        "attributes",
+        pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), pairs)),
+        dtype=pl.List(KEY_VALUE),
+    )
 
 
 def resource_columns(texts: pa.BinaryArray, blocks: pa.RecordBatch) -> pl.DataFrame:

@@ -37,7 +37,12 @@ class ReceiverOptions:
 class Receiver:
     """One process's receiver. `find` looks tokens up; None lets everybody send."""
 
-    def __init__(self, writer: RawWriter | SpanLogWriter, find: Callable[[str], Principal | None] | None, options: ReceiverOptions) -> None:
+    def __init__(
+        self,
+        writer: RawWriter | SpanLogWriter,
+        find: Callable[[str], Principal | None] | None,
+        options: ReceiverOptions,
+    ) -> None:
         self._budget = Budget(options.max_in_flight_bytes)
         self._intake = Intake(writer, self._budget, options.intake, options.allowed)
         gate = Gate(find)

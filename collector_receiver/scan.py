@@ -9,17 +9,16 @@ breaks them is bad data; the others beside it are not touched. What is skipped i
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from collector_receiver.scan_layout import PAD, Bytes, Names, Words, words
+from collector_receiver.name_table import Place, is_named
+from collector_receiver.scan_layout import Bytes, Names, Words
 from nexus.model.compiled import compiled, inlined
 
-# Places are unsigned throughout: mixed with signed numbers they would become floats. A field ends after its beginning, so place 0 stands for "damaged".
-Place = np.uint64
+# A field ends after its beginning, so place 0 stands for "damaged".
 _U: Final = np.uint64
 _0, _1, _2, _7, _8 = _U(0), _U(1), _U(2), _U(7), _U(8)
 MAX_START: Final = _U(2**63 - 1)
@@ -27,46 +26,6 @@ MAX_START: Final = _U(2**63 - 1)
 # Fewest bytes, with tags and lengths, of a usable span (two ids and a start) and of a usable link (two ids).
 MIN_SPAN_BYTES: Final = 2 + 18 + 10 + 9
 MIN_LINK_BYTES: Final = 2 + 18 + 10
-_SLOTS: Final = 1024
-
-
-@lru_cache(maxsize=16)
-def table(names: frozenset[str]) -> Names:
-    """Names to look for."""
-    encoded = sorted({name.encode() for name in names} - {b""})
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
-    text = np.frombuffer(b"".join((*encoded, bytes(PAD))), np.uint8)
-    first, following = np.full(_SLOTS, -1, np.int16), np.full(len(encoded) + 1, -1, np.int16)
-    for number in range(len(encoded)):
-        slot = int(_hash(text, ends[number], ends[number + 1]))
-        following[number], first[slot] = first[slot], number
-    return Names(first, following, ends, words(text), min(map(len, encoded), default=1024))
-
-
-@inlined
-def _hash(data: Bytes, start: Place, end: Place) -> Place:
-    size = end - start
-    return (size * _U(37) + _U(data[end - _1]) * _U(5) + _U(data[start + (size >> _1)]) * _U(101)) & _U(_SLOTS - 1)
-
-
-@inlined
-def is_named(data: Bytes, source: Words, start: Place, end: Place, names: Names) -> bool:
-    """Whether `data[start:end]` is one of the names."""
-    if start == end:
-        return False
-    number = names.first[_hash(data, start, end)]
-    while number >= 0:
-        at, after = names.ends[_U(number)], names.ends[_U(number) + _1]
-        if after - at == end - start:
-            place = start
-            while at + _8 <= after and source[place] == names.words[at]:
-                place += _8
-                at += _8
-            # The bytes that are left, fewer than eight where all before are equal.
-            if at + _8 > after and (source[place] ^ names.words[at]) & ((_1 << (_8 * (after - at))) - _1) == _0:
-                return True
-        number = names.following[_U(number)]
-    return False
 
 
 @compiled
@@ -157,7 +116,12 @@ def _key_value(data: Bytes, source: Words, at: Place, end: Place, names: Names) 
         # The usual form: the name, then a value that fills the message, lengths in one byte each.
         key = at + _2
         value = key + _U(data[at + _1])
-        if value + _1 < end and data[value] == 0x12 and data[value + _1] < 128 and value + _2 + _U(data[value + _1]) == end:
+        if (
+            value + _1 < end
+            and data[value] == 0x12
+            and data[value + _1] < 128
+            and value + _2 + _U(data[value + _1]) == end
+        ):
             return _value(data, value + _2, end) if is_named(data, source, key, value, names) else 0
     named, good = False, 1
     while at < end:
@@ -177,7 +141,9 @@ def _key_value(data: Bytes, source: Words, at: Place, end: Place, names: Names) 
 
 
 @compiled
-def _resource(data: Bytes, source: Words, at: Place, end: Place, names: Names, kept: Any, count: Place) -> tuple[Place, bool]:
+def _resource(
+    data: Bytes, source: Words, at: Place, end: Place, names: Names, kept: Any, count: Place
+) -> tuple[Place, bool]:
     """Note the attributes of a Resource behind `count` others: (how many there are then, whether it is whole)."""
     while at < end:
         tag, content, at = _field(data, at, end)
@@ -303,7 +269,19 @@ def count_blocks(data: Bytes, ends: npt.NDArray[np.uint64]) -> int:
 
 
 @inlined
-def _scope(data: Bytes, source: Words, at: Place, end: Place, names: Names, block: Any, number: Place, spans: Any, count: Place, kept: Any, links: Any) -> tuple[Place, bool]:
+def _scope(
+    data: Bytes,
+    source: Words,
+    at: Place,
+    end: Place,
+    names: Names,
+    block: Any,
+    number: Place,
+    spans: Any,
+    count: Place,
+    kept: Any,
+    links: Any,
+) -> tuple[Place, bool]:
     """Note the spans of a ScopeSpans behind `count` others: (how many there are then, whether it is whole)."""
     while at < end:
         tag, content, at = _field(data, at, end)
@@ -333,8 +311,18 @@ def _scope(data: Bytes, source: Words, at: Place, end: Place, names: Names, bloc
 
 @compiled
 def scan(
-    data: Bytes, source: Words, ends: npt.NDArray[np.uint64], span_names: Names, resource_names: Names, spans: Any, blocks: Any, kept: Any, resource_kept: Any, links: Any,
-    accepted: npt.NDArray[np.int64], counts: npt.NDArray[np.int64],
+    data: Bytes,
+    source: Words,
+    ends: npt.NDArray[np.uint64],
+    span_names: Names,
+    resource_names: Names,
+    spans: Any,
+    blocks: Any,
+    kept: Any,
+    resource_kept: Any,
+    links: Any,
+    accepted: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
 ) -> None:
     """Fill `spans`, `blocks`, pieces of `kept` attributes of both and `links`.
 

@@ -4,21 +4,48 @@ Whatever is unusual (a field of another type, a name sent twice, a value before 
 ends the walk, and `otlp_json.py` decides what that is. So all that comes out of here is what it would have said. The text must be UTF-8.
 """
 
-# ruff: noqa: I001  # its way with many names is a line for each
-
 from __future__ import annotations
 
-import threading
 from typing import Final
 
 import numpy as np
 
 from collector_receiver.json_text import (
-    ATTRIBUTES, BOOL, CODE, END, FLAGS, INT, KEY, KIND, LINKS, MESSAGE, NAME, PARENT, RESOURCE, RESOURCE_SPANS, SCOPE_SPANS, SPAN_ID, SPANS, START, STATUS, STRING,
-    TRACE_ID, TRACE_STATE, UNKNOWN, VALUE, integer, item, member, plain, skip, space, string, text,
+    ATTRIBUTES,
+    BOOL,
+    CODE,
+    END,
+    FLAGS,
+    INT,
+    KEY,
+    KIND,
+    LINKS,
+    MESSAGE,
+    NAME,
+    PARENT,
+    RESOURCE,
+    RESOURCE_SPANS,
+    SCOPE_SPANS,
+    SPAN_ID,
+    SPANS,
+    START,
+    STATUS,
+    STRING,
+    TRACE_ID,
+    TRACE_STATE,
+    UNKNOWN,
+    VALUE,
+    integer,
+    item,
+    member,
+    plain,
+    skip,
+    space,
+    string,
+    text,
 )
-from collector_receiver.scan import Place, is_named, table
-from collector_receiver.scan_layout import PAD, Bytes, Names, Words, words
+from collector_receiver.name_table import Place, is_named
+from collector_receiver.scan_layout import Bytes, Names, Words
 from collector_receiver.written_fields import begin, finish, fixed, id_field, string_field, varint, width
 from nexus.model.compiled import compiled
 
@@ -26,37 +53,10 @@ _U: Final = np.uint64
 _0, _1, _2, _4, _8 = _U(0), _U(1), _U(2), _U(4), _U(8)
 
 
-_asked, _compiled = threading.Lock(), threading.Event()
-
-
-def converted(body: bytes, names: Names, resource_names: Names) -> bytes | None:
-    """The request as protobuf; None where it is unusual or has no span, and as long as this is not compiled, which takes some seconds once a machine.
-
-    Few deployments ever get JSON, so it is the first request that has it compiled, and nobody waits for it.
-    """
-    if not _compiled.is_set():
-        if _asked.acquire(blocking=False):
-            threading.Thread(target=compile_now, name="compile-json", daemon=True).start()
-        return None
-    return _converted(body, names, resource_names)
-
-
-def compile_now() -> None:
-    """Compile the walk, or take it from where it is kept."""
-    some = table(frozenset({"name"}))
-    _converted(b"{}", some, some)
-    _compiled.set()
-
-
-def _converted(body: bytes, names: Names, resource_names: Names) -> bytes | None:
-    data = np.frombuffer(body + bytes(PAD), np.uint8)
-    out = np.empty(2 * len(data) + 64, np.uint8)
-    size = _request(data, words(data), _U(len(body)), names, resource_names, out)
-    return out[:size].tobytes() if size else None
-
-
 @compiled
-def _attribute(data: Bytes, source: Words, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place) -> tuple[Place, Place]:
+def _attribute(
+    data: Bytes, source: Words, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place
+) -> tuple[Place, Place]:
     """A KeyValue whose brace is passed; an empty field where its name is not kept."""
     seen, kept, named, valued = _0, False, False, False
     key, key_size = _0, _0
@@ -89,7 +89,9 @@ def _attribute(data: Bytes, source: Words, at: Place, end: Place, names: Names, 
 
 
 @compiled
-def _kept(data: Bytes, source: Words, at: Place, end: Place, key: Place, key_size: Place, tag: int, out: Bytes, to: Place) -> tuple[Place, Place]:
+def _kept(
+    data: Bytes, source: Words, at: Place, end: Place, key: Place, key_size: Place, tag: int, out: Bytes, to: Place
+) -> tuple[Place, Place]:
     """The KeyValue of a key, where its value is a text, an integer or a boolean."""
     if data[at] != 123:
         return _0, to
@@ -137,7 +139,9 @@ def _kept(data: Bytes, source: Words, at: Place, end: Place, key: Place, key_siz
 
 
 @compiled
-def _attributes(data: Bytes, source: Words, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place) -> tuple[Place, Place]:
+def _attributes(
+    data: Bytes, source: Words, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place
+) -> tuple[Place, Place]:
     if data[at] != 91:
         return _0, to
     at, more, first = at + _1, True, True
@@ -208,7 +212,9 @@ def _status(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: P
 
 
 @compiled
-def _span(data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place) -> tuple[Place, Place]:
+def _span(
+    data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place
+) -> tuple[Place, Place]:
     """A span whose brace is passed."""
     seen, number, negative = _0, _0, False
     to = begun = begin(out, to, 0x12)
@@ -259,7 +265,9 @@ def _span(data: Bytes, source: Words, at: Place, end: Place, names: Names, out: 
 
 
 @compiled
-def _spans(data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place) -> tuple[Place, Place, bool]:
+def _spans(
+    data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place
+) -> tuple[Place, Place, bool]:
     """The spans of an object of `scopeSpans` whose brace is passed; and whether there are any."""
     seen, some = _0, False
     to = begun = begin(out, to, 0x12)
@@ -291,7 +299,9 @@ def _spans(data: Bytes, source: Words, at: Place, end: Place, names: Names, out:
 
 
 @compiled
-def _resource(data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place) -> tuple[Place, Place]:
+def _resource(
+    data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place
+) -> tuple[Place, Place]:
     if data[at] != 123:
         return _0, to
     at, seen = at + _1, _0
@@ -312,7 +322,9 @@ def _resource(data: Bytes, source: Words, at: Place, end: Place, names: Names, o
 
 
 @compiled
-def _block(data: Bytes, source: Words, at: Place, end: Place, names: Names, resource_names: Names, out: Bytes, to: Place) -> tuple[Place, Place, bool]:
+def _block(
+    data: Bytes, source: Words, at: Place, end: Place, names: Names, resource_names: Names, out: Bytes, to: Place
+) -> tuple[Place, Place, bool]:
     """An object of `resourceSpans` whose brace is passed; and whether there are spans in it."""
     seen, some = _0, False
     to = begun = begin(out, to, 0x0A)
@@ -345,7 +357,7 @@ def _block(data: Bytes, source: Words, at: Place, end: Place, names: Names, reso
 
 
 @compiled
-def _request(data: Bytes, source: Words, end: Place, names: Names, resource_names: Names, out: Bytes) -> int:
+def convert(data: Bytes, source: Words, end: Place, names: Names, resource_names: Names, out: Bytes) -> int:
     """Bytes of the converted request; 0 where it is unusual, or of no spans."""
     at, to, seen, some = space(data, _0, end), _0, _0, False
     if at >= end or data[at] != 123:

@@ -16,13 +16,33 @@ Words = npt.NDArray[np.uint64]
 PAD: Final = 8
 
 # A usable span: texts by place and size in the data; `sent` counts its attributes, `attributes` and `links` what was kept of this span and all before it.
-SPAN: Final = np.dtype([
-    ("start", "u8"), ("end", "u8"), ("block", "u4"), ("kind", "i4"), ("code", "i4"), ("flags", "u4"), ("sent", "u4"), ("attributes", "u4"), ("links", "u4"),
-    ("trace_id", "u4"), ("span_id", "u4"), ("parent_id", "u4"), ("parent_id_size", "u4"), ("name", "u4"), ("name_size", "u4"),
-    ("trace_state", "u4"), ("trace_state_size", "u4"), ("message", "u4"), ("message_size", "u4"),
-])
+SPAN: Final = np.dtype(
+    [
+        ("start", "u8"),
+        ("end", "u8"),
+        ("block", "u4"),
+        ("kind", "i4"),
+        ("code", "i4"),
+        ("flags", "u4"),
+        ("sent", "u4"),
+        ("attributes", "u4"),
+        ("links", "u4"),
+        ("trace_id", "u4"),
+        ("span_id", "u4"),
+        ("parent_id", "u4"),
+        ("parent_id_size", "u4"),
+        ("name", "u4"),
+        ("name_size", "u4"),
+        ("trace_state", "u4"),
+        ("trace_state_size", "u4"),
+        ("message", "u4"),
+        ("message_size", "u4"),
+    ]
+)
 # A ResourceSpans: the request that it is of, resource attributes kept of it and all before it, spans refused by reason.
-BLOCK: Final = np.dtype([("request", "u4"), ("attributes", "u4"), ("trace_id", "u4"), ("span_id", "u4"), ("start_time", "u4")])
+BLOCK: Final = np.dtype(
+    [("request", "u4"), ("attributes", "u4"), ("trace_id", "u4"), ("span_id", "u4"), ("start_time", "u4")]
+)
 PIECE: Final = np.dtype([("place", "u4"), ("size", "u4")])
 LINK: Final = np.dtype([("trace_id", "u4"), ("span_id", "u4")])
 

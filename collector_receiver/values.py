@@ -26,7 +26,11 @@ MAX_DEPTH: Final = 16
 def buffers(array: pa.BinaryArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Bytes and offsets (one more than values) of a binary array."""
     _, offsets, data = array.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32, count=len(array) + 1, offset=array.offset * 4) if offsets is not None else np.zeros(1, np.int32)
+    ends = (
+        np.frombuffer(offsets, dtype=np.int32, count=len(array) + 1, offset=array.offset * 4)
+        if offsets is not None
+        else np.zeros(1, np.int32)
+    )
     return np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, np.uint8), ends
 
 
@@ -35,7 +39,9 @@ def text(array: pa.BinaryArray) -> pl.Series:
     data, offsets = buffers(array)
     lengths = np.diff(offsets)
     if len(lengths) and lengths.max() > MAX_TEXT_BYTES:
-        array = pa.array([None if value is None else value[:MAX_TEXT_BYTES] for value in array.to_pylist()], pa.binary())
+        array = pa.array(
+            [None if value is None else value[:MAX_TEXT_BYTES] for value in array.to_pylist()], pa.binary()
+        )
         data, offsets = buffers(array)
     try:
         return _series(array).cast(pl.String)
@@ -44,7 +50,10 @@ def text(array: pa.BinaryArray) -> pl.Series:
     # Only values with a byte above ASCII can be at fault.
     high = np.concatenate(([0], np.cumsum(data >= 0x80, dtype=np.int64)))
     rows = np.flatnonzero(high[offsets[1:]] > high[offsets[:-1]])
-    mended = pl.Series([data[offsets[row] : offsets[row + 1]].tobytes().decode("utf-8", "replace") for row in rows.tolist()], dtype=pl.String)
+    mended = pl.Series(
+        [data[offsets[row] : offsets[row + 1]].tobytes().decode("utf-8", "replace") for row in rows.tolist()],
+        dtype=pl.String,
+    )
     ascii_only = pl.Series(np.isin(np.arange(len(array)), rows, invert=True))
     plain = _series(array).zip_with(ascii_only, pl.Series([b""], dtype=pl.Binary).new_from_index(0, len(array)))
     return plain.cast(pl.String).scatter(rows, mended)
@@ -58,10 +67,19 @@ def values(column: pa.StructArray) -> pl.Series:
     """A column of projected AnyValues as text; null where no value is stated."""
     out = text(column.field("text"))
     if column.null_count:
-        out = out.zip_with(_series(column.is_valid()), pl.Series([None], dtype=pl.String).new_from_index(0, len(column)))
+        out = out.zip_with(
+            _series(column.is_valid()), pl.Series([None], dtype=pl.String).new_from_index(0, len(column))
+        )
     if out.null_count() == 0:
         return out
-    for name, render in (("integer", _integers), ("boolean", _booleans), ("double", _doubles), ("array", _arrays), ("map", _maps), ("bytes", _hex)):
+    for name, render in (
+        ("integer", _integers),
+        ("boolean", _booleans),
+        ("double", _doubles),
+        ("array", _arrays),
+        ("map", _maps),
+        ("bytes", _hex),
+    ):
         part = column.field(name)
         if part.null_count < len(part):
             out = out.fill_null(render(part))
@@ -94,11 +112,15 @@ def _hex(part: pa.Array) -> pl.Series:
 
 
 def _arrays(part: pa.Array) -> pl.Series:
-    return pl.Series([None if value is None else _json(ArrayValue, value) for value in part.to_pylist()], dtype=pl.String)
+    return pl.Series(
+        [None if value is None else _json(ArrayValue, value) for value in part.to_pylist()], dtype=pl.String
+    )
 
 
 def _maps(part: pa.Array) -> pl.Series:
-    return pl.Series([None if value is None else _json(KeyValueList, value) for value in part.to_pylist()], dtype=pl.String)
+    return pl.Series(
+        [None if value is None else _json(KeyValueList, value) for value in part.to_pylist()], dtype=pl.String
+    )
 
 
 def _json(message: type[ArrayValue | KeyValueList], raw: bytes) -> str | None:

@@ -11,21 +11,29 @@ from typing import Final
 from designed.kinds import vocabulary
 
 _URL: Final = re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]*)://(?:[^\s@/,]*@)?([^\s/?#;\"']*)")
-_JDBC: Final = re.compile(r"^(?:jdbc:|r2dbc:)(?:tc:)?([a-z0-9]+)(?::[a-z]+)*:(?://|@/{0,2})(?:[^@/]*@)?([^/?;]+)", re.IGNORECASE)
-_ADO: Final = re.compile(r"(?:^|;)\s*(?:host|server|data source|addr|address|hostname)\s*=\s*(?:tcp:)?([\w.-]+)(?:[,:](\d+))?", re.IGNORECASE)
+_JDBC: Final = re.compile(
+    r"^(?:jdbc:|r2dbc:)(?:tc:)?([a-z0-9]+)(?::[a-z]+)*:(?://|@/{0,2})(?:[^@/]*@)?([^/?;]+)", re.IGNORECASE
+)
+_ADO: Final = re.compile(
+    r"(?:^|;)\s*(?:host|server|data source|addr|address|hostname)\s*=\s*(?:tcp:)?([\w.-]+)(?:[,:](\d+))?", re.IGNORECASE
+)
 _LIBPQ: Final = re.compile(r"(?:^|\s)host=([\w.-]+)(?:.*?\bport=(\d+))?", re.IGNORECASE)
 _GO_DSN: Final = re.compile(r"@tcp\(([\w.-]+)(?::(\d+))?\)")
 _HOST_PORT: Final = re.compile(r"^(?:[\w.-]+@)?([A-Za-z_][\w.-]*|\d+(?:\.\d+){3}):(\d{2,5})(?:/\S*)?$")
 _BARE: Final = re.compile(r"^[a-zA-Z][\w-]*(?:\.[\w-]+)*$")
 _REFERENCE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:(:?[-?+])([^{}]*))?\}|\(([A-Za-z_]\w*)\)|([A-Za-z_]\w*))")
-_LOCAL: Final = vocabulary("localhost host.docker.internal host.minikube.internal gateway.docker.internal 0.0.0.0 127.0.0.1 ::1 none null undefined true false")
+_LOCAL: Final = vocabulary(
+    "localhost host.docker.internal host.minikube.internal gateway.docker.internal 0.0.0.0 127.0.0.1 ::1 none null undefined true false"
+)
 # Last words of variables that hold an address. Without one, a bare word is a value and no host.
 _ADDRESS_WORDS: Final = vocabulary(
     "host hosts hostname addr address addresses url urls uri uris endpoint endpoints server servers broker brokers bootstrap service svc dsn upstream backend"
     " target connection peer node nodes link"
 )
 _PORT_WORDS: Final = vocabulary("port ports")
-_STEM_END: Final = _ADDRESS_WORDS | _PORT_WORDS | vocabulary("base api http grpc https tcp public internal connection string")
+_STEM_END: Final = (
+    _ADDRESS_WORDS | _PORT_WORDS | vocabulary("base api http grpc https tcp public internal connection string")
+)
 _SUFFIX: Final = re.compile(r"\.(?:svc(?:\.cluster\.local)?|cluster\.local|local)\.?$")
 
 
@@ -56,7 +64,9 @@ def resolve(value: str, variables: Mapping[str, str], depth: int = 0) -> str:
 
 def variable_words(name: str) -> list[str]:
     """Lower-case words of a variable or setting: KAFKA_ADDR, kafkaAddr, spring.kafka.bootstrap-servers."""
-    return [w.lower() for w in re.findall(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])|\d+", name.replace("_", " "))] or [name.lower()]
+    return [w.lower() for w in re.findall(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])|\d+", name.replace("_", " "))] or [
+        name.lower()
+    ]
 
 
 def stem(name: str) -> str:
@@ -70,7 +80,10 @@ def stem(name: str) -> str:
 def holds_address(variable: str) -> bool:
     """Whether a variable's name says that its value is an address."""
     parts = variable_words(variable)
-    return bool(parts) and (parts[-1] in _ADDRESS_WORDS or (len(parts) > 1 and parts[-2] in _ADDRESS_WORDS and parts[-1] in ("list", "name", "string")))
+    return bool(parts) and (
+        parts[-1] in _ADDRESS_WORDS
+        or (len(parts) > 1 and parts[-2] in _ADDRESS_WORDS and parts[-1] in ("list", "name", "string"))
+    )
 
 
 def addresses(value: str, variable: str = "") -> tuple[Address, ...]:

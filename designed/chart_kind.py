@@ -13,7 +13,10 @@ from typing import Final
 from designed.drawing import Diagram, DrawnNode
 from designed.kinds import BROKER_HEADS, PROGRAM_HEADS, STORE_HEADS, TOPIC_HEADS, vocabulary, words
 
-_DECISION: Final = re.compile(r"^(?:yes|no|y|n|true|false|ok|fail(?:ed|ure)?|success|pass(?:ed)?|hit|miss|예|아니오|아니요|성공|실패)$", re.IGNORECASE)
+_DECISION: Final = re.compile(
+    r"^(?:yes|no|y|n|true|false|ok|fail(?:ed|ure)?|success|pass(?:ed)?|hit|miss|예|아니오|아니요|성공|실패)$",
+    re.IGNORECASE,
+)
 _TERMINAL: Final = re.compile(r"^(?:start|end|begin|stop|finish|done|시작|종료|끝)$", re.IGNORECASE)
 _DIAMONDS: Final = frozenset({"rhombus", "diam", "decision", "diamond"})
 _VERBS: Final = vocabulary(
@@ -51,7 +54,9 @@ def _is_process(diagram: Diagram, nodes: list[DrawnNode]) -> bool:
     for edge in diagram.edges:
         outgoing.setdefault(edge.source, []).append(edge.label.text)
     for node in nodes:
-        if node.shape in _DIAMONDS and (node.label.rstrip().endswith("?") or any(_DECISION.match(text) for text in outgoing.get(node.id, []))):
+        if node.shape in _DIAMONDS and (
+            node.label.rstrip().endswith("?") or any(_DECISION.match(text) for text in outgoing.get(node.id, []))
+        ):
             return True
     if sum(1 for node in nodes if _TERMINAL.match(node.label)) >= 2:
         return True
@@ -79,7 +84,9 @@ def mark(diagram: Diagram) -> None:
     part = {node.id: why for node in nodes if (why := _no_component(node.label))}
     if sum(1 for node in nodes if _CODE.match(node.label)) >= 2:
         # Among controllers and repositories, OrderService is a class too.
-        part.update({node.id: "inside one program" for node in nodes if _CODE.match(node.label) or _CLASS.match(node.label)})
+        part.update(
+            {node.id: "inside one program" for node in nodes if _CODE.match(node.label) or _CLASS.match(node.label)}
+        )
     if not whole and not part:
         return
     diagram.edges = [

@@ -17,7 +17,11 @@ def to_json(value: Any) -> Any:
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
         # Only a default can be left out: a field without one must be there again, also where it is empty.
-        return {f.name: to_json(v) for f in fields(value) if (v := getattr(value, f.name)) != f.default or v not in ("", (), None)}
+        return {
+            f.name: to_json(v)
+            for f in fields(value)
+            if (v := getattr(value, f.name)) != f.default or v not in ("", (), None)
+        }
     if isinstance(value, Mapping):
         return {str(k): to_json(v) for k, v in value.items()}
     if isinstance(value, tuple | list):

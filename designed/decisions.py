@@ -42,7 +42,9 @@ def _apply(found: dict[str, Entity], decision: Decision) -> None:
         except NotFound:
             kind = decision.kind or NodeKind.SERVICE.value
             entity = Entity(entity_rid(decision.name, kind), decision.name, kind, state=EntityState.PROPOSED)
-        found[entity.rid] = replace(entity, state=EntityState.ACCEPTED if entity.state is not EntityState.DECLARED else entity.state)
+        found[entity.rid] = replace(
+            entity, state=EntityState.ACCEPTED if entity.state is not EntityState.DECLARED else entity.state
+        )
         return
     entity = _one(found, decision.name, decision.kind)
     if decision.action is Action.REJECT:
@@ -76,7 +78,13 @@ def _split(found: dict[str, Entity], entity: Entity, decision: Decision) -> None
     name = decision.other if decision.other in same else same[0]
     kind = decision.kind or entity.kind
     made = Entity(
-        entity_rid(name, kind), name, kind, tuple(a for a in same if a != name), state=EntityState.ACCEPTED, evidence=entity.evidence, attributes=dict(entity.attributes)
+        entity_rid(name, kind),
+        name,
+        kind,
+        tuple(a for a in same if a != name),
+        state=EntityState.ACCEPTED,
+        evidence=entity.evidence,
+        attributes=dict(entity.attributes),
     )
     if made.rid in found:
         raise Conflict(f"{name} exists already")

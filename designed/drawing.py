@@ -32,7 +32,9 @@ _TESTS: Final = vocabulary("test tests e2e cypress playwright 테스트")
 _ADDRESS: Final = re.compile(r"[\w.-]+:\d{2,5}")
 _PROGRAM_GROUPS: Final = vocabulary("service svc server microservice worker gateway 서비스 서버 게이트웨이")
 # Groups that may be components; deployment nodes and C4 boundaries never are.
-_FOLDABLE: Final = frozenset({"subgraph", "package", "rectangle", "frame", "folder", "component", "cluster", "container"})
+_FOLDABLE: Final = frozenset(
+    {"subgraph", "package", "rectangle", "frame", "folder", "component", "cluster", "container"}
+)
 # More arrows in one statement (`A & B & ... --> C & D & ...`), or deeper groups, are a mistake or an attack.
 MAX_PAIRS: Final = 2_000
 MAX_DEPTH: Final = 64
@@ -103,7 +105,11 @@ class Diagram:
         kept = self._raw.get(node.id)
         if kept is None or kept[0] is not node:
             # Only a group that may be a component can be meant by a part of it; a store in a service is not the service.
-            titles = {g: t for g in node.within if (t := self.groups.get(g, "")) and self.nodes.get(g) and self.nodes[g].shape in _FOLDABLE}
+            titles = {
+                g: t
+                for g in node.within
+                if (t := self.groups.get(g, "")) and self.nodes.get(g) and self.nodes[g].shape in _FOLDABLE
+            }
             kept = (node, node.raw(titles if node.role in (Role.SERVICE, Role.TELEMETRY) else {}))
             self._raw[node.id] = kept
         return kept[1]
@@ -142,9 +148,15 @@ class Diagram:
             title = set(words(group.label))
             # "Kafka" is a product, "Message Broker" a heading.
             product = len(title) <= 3 and (
-                group.role is Role.TELEMETRY or (group.role in (Role.STORE, Role.BROKER) and bool(title & (BROKER_TECH | STORE_TECH)))
+                group.role is Role.TELEMETRY
+                or (group.role in (Role.STORE, Role.BROKER) and bool(title & (BROKER_TECH | STORE_TECH)))
             )
-            program = group.role is Role.SERVICE and words(group.label)[-1:] and words(group.label)[-1] in _PROGRAM_GROUPS and len(words(group.label)) > 1
+            program = (
+                group.role is Role.SERVICE
+                and words(group.label)[-1:]
+                and words(group.label)[-1] in _PROGRAM_GROUPS
+                and len(words(group.label)) > 1
+            )
             inside = members.get(ident, [])
             if not (product or program) or not inside or any(node.group for node in inside):
                 continue
@@ -155,10 +167,24 @@ class Diagram:
                         self.nodes[node.id] = replace(node, role=Role.TOPIC)
                 parts = [node for node in inside if _shares(group.label, node.label)]
             elif product:
-                parts = [node for node in inside if node.role not in _KEPT or _shares(group.label, node.label) or group.role is Role.TELEMETRY]
+                parts = [
+                    node
+                    for node in inside
+                    if node.role not in _KEPT or _shares(group.label, node.label) or group.role is Role.TELEMETRY
+                ]
             else:
                 parts = [node for node in inside if node.role not in _KEPT]
-            if program and len({plain_name(node.label).lower() for node in parts if node.role is Role.SERVICE and _is_service(node.label)}) > 1:
+            if (
+                program
+                and len(
+                    {
+                        plain_name(node.label).lower()
+                        for node in parts
+                        if node.role is Role.SERVICE and _is_service(node.label)
+                    }
+                )
+                > 1
+            ):
                 # Several services stand in it: a grouping after all.
                 continue
             self.nodes[ident] = replace(group, group=False)
@@ -206,7 +232,9 @@ def _orient(diagram: Diagram, edge: DrawnEdge) -> list[RawClaim]:
     relation = "CALLS"
     if a in MESSAGING and b in MESSAGING:
         weak = weak or "between channels"
-    elif (a in MESSAGING or b in MESSAGING) and not ({a, b} & MESSAGING and _REGISTRIES & {*words(source.label), *words(target.label)}):
+    elif (a in MESSAGING or b in MESSAGING) and not (
+        {a, b} & MESSAGING and _REGISTRIES & {*words(source.label), *words(target.label)}
+    ):
         return _messaging(diagram, edge, source, target)
     elif a is Role.STORE and b is Role.STORE:
         weak = weak or "replication between stores"
@@ -218,7 +246,11 @@ def _orient(diagram: Diagram, edge: DrawnEdge) -> list[RawClaim]:
         weak = weak or "a person, not software"
     elif b is Role.CLIENT and a is not Role.CLIENT:
         weak = weak or "an answer to a client"
-    elif a is not Role.TELEMETRY and _TELEMETRY.search(edge.label.text) and (b is Role.TELEMETRY or "otlp" in edge.label.text.lower()):
+    elif (
+        a is not Role.TELEMETRY
+        and _TELEMETRY.search(edge.label.text)
+        and (b is Role.TELEMETRY or "otlp" in edge.label.text.lower())
+    ):
         weak = weak or "telemetry"
     return [_claim(edge, relation, diagram.name_of(source), diagram.name_of(target), drawn=drawn, weak=weak)]
 
@@ -255,17 +287,37 @@ def _messaging(diagram: Diagram, edge: DrawnEdge, source: DrawnNode, target: Dra
     topics = edge.label.topics if channel.role is Role.BROKER else ()
     targets = [RawName(topic, "topic", (), raw_channel.within) for topic in topics] or [raw_channel]
     broker = "|".join((raw_channel.name, *raw_channel.aliases)) if channel.role is Role.BROKER else ""
-    return [_claim(edge, relation, diagram.name_of(program), name, drawn=drawn, weak=weak, broker=broker) for name in targets]
+    return [
+        _claim(edge, relation, diagram.name_of(program), name, drawn=drawn, weak=weak, broker=broker)
+        for name in targets
+    ]
 
 
-def _claim(edge: DrawnEdge, relation: str, source: RawName, target: RawName, *, drawn: str, weak: str, broker: str = "") -> RawClaim:
+def _claim(
+    edge: DrawnEdge, relation: str, source: RawName, target: RawName, *, drawn: str, weak: str, broker: str = ""
+) -> RawClaim:
     label = edge.label
     names = broker.split("|")
     channel = target.name if relation != "CALLS" and target.name != names[0] else ""
-    attributes = {**edge.attributes, **({"label": label.text} if label.text else {}), **({"broker": names[0]} if broker else {})}
+    attributes = {
+        **edge.attributes,
+        **({"label": label.text} if label.text else {}),
+        **({"broker": names[0]} if broker else {}),
+    }
     if len(names) > 1:
         attributes["broker_aliases"] = "|".join(names[1:])
     return RawClaim(
-        relation, source, target, edge.place, edge.rule, edge.confidence if edge.directed else min(edge.confidence, 0.6), label.via(channel),
-        edge.modality or label.modality, label.quantities, drawn=drawn, environment=edge.environment, weak=weak, attributes=attributes,
+        relation,
+        source,
+        target,
+        edge.place,
+        edge.rule,
+        edge.confidence if edge.directed else min(edge.confidence, 0.6),
+        label.via(channel),
+        edge.modality or label.modality,
+        label.quantities,
+        drawn=drawn,
+        environment=edge.environment,
+        weak=weak,
+        attributes=attributes,
     )

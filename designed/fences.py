@@ -18,7 +18,9 @@ BLOCKS: Final[dict[str, Block]] = {
 }
 
 
-def read_fence(language: str, body: str, first_line: int, context: ReadContext, column_offset: int = 0) -> Reading | None:
+def read_fence(
+    language: str, body: str, first_line: int, context: ReadContext, column_offset: int = 0
+) -> Reading | None:
     """Read a fence's body (without the fence lines), or None where the language is no diagram.
 
     `first_line` is the document's line of the body's first line; `column_offset` the characters that the fence's indentation

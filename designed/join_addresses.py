@@ -15,17 +15,53 @@ from designed.reader import Fact, Place, RawClaim, RawName, Reading
 from nexus.model.claim import Via
 
 _PORT_PROTOCOL: Final = {
-    "5432": "postgresql", "3306": "mysql", "27017": "mongodb", "6379": "redis", "11211": "memcached", "9092": "kafka", "29092": "kafka", "5672": "amqp",
-    "1883": "mqtt", "4222": "nats", "9200": "elasticsearch", "1433": "mssql", "1521": "oracle", "9042": "cassandra", "25": "smtp", "587": "smtp",
+    "5432": "postgresql",
+    "3306": "mysql",
+    "27017": "mongodb",
+    "6379": "redis",
+    "11211": "memcached",
+    "9092": "kafka",
+    "29092": "kafka",
+    "5672": "amqp",
+    "1883": "mqtt",
+    "4222": "nats",
+    "9200": "elasticsearch",
+    "1433": "mssql",
+    "1521": "oracle",
+    "9042": "cassandra",
+    "25": "smtp",
+    "587": "smtp",
 }
 _SCHEME_PROTOCOL: Final = {
-    "http": "http", "https": "http", "ws": "http", "wss": "http", "postgres": "postgresql", "postgresql": "postgresql", "mysql": "mysql",
-    "mongodb": "mongodb", "redis": "redis", "rediss": "redis", "amqp": "amqp", "amqps": "amqp", "kafka": "kafka", "plaintext": "kafka", "nats": "nats",
-    "mqtt": "mqtt", "grpc": "grpc", "dns": "grpc", "mariadb": "mysql", "sqlserver": "mssql", "smtp": "smtp",
+    "http": "http",
+    "https": "http",
+    "ws": "http",
+    "wss": "http",
+    "postgres": "postgresql",
+    "postgresql": "postgresql",
+    "mysql": "mysql",
+    "mongodb": "mongodb",
+    "redis": "redis",
+    "rediss": "redis",
+    "amqp": "amqp",
+    "amqps": "amqp",
+    "kafka": "kafka",
+    "plaintext": "kafka",
+    "nats": "nats",
+    "mqtt": "mqtt",
+    "grpc": "grpc",
+    "dns": "grpc",
+    "mariadb": "mysql",
+    "sqlserver": "mssql",
+    "smtp": "smtp",
 }
 # Variables that tell a service its own address, or an address for others to use.
-_OWN: Final = vocabulary("bind listen listener listeners advertised advertise cors origin origins allowed callback redirect public self own voters proxy_pass")
-_TELEMETRY_WORDS: Final = vocabulary("otel otlp exporter telemetry tracing traceloop zipkin jaeger opentracing apm newrelic datadog dd sentry pyroscope profiler")
+_OWN: Final = vocabulary(
+    "bind listen listener listeners advertised advertise cors origin origins allowed callback redirect public self own voters proxy_pass"
+)
+_TELEMETRY_WORDS: Final = vocabulary(
+    "otel otlp exporter telemetry tracing traceloop zipkin jaeger opentracing apm newrelic datadog dd sentry pyroscope profiler"
+)
 _LOCAL_URL: Final = re.compile(r"https?://(?:localhost|127\.0\.0\.1|host\.docker\.internal)(?=[:/]|$)")
 _UI_PORTS: Final = frozenset({"16686", "3000", "9090", "5601", "8089"})
 _TEST_WORDS: Final = vocabulary("test tests e2e cypress playwright")
@@ -62,7 +98,10 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
                 mounted.setdefault(_beside(path, fact.key), set()).add(known.canonical(fact.subject))
             elif fact.kind == "mention":
                 # A README is about the folder it lies in, and about what its title names.
-                for about in (posixpath.basename(posixpath.dirname(path)), re.sub(r"(?i)\s*(?:micro)?service$", "", fact.subject)):
+                for about in (
+                    posixpath.basename(posixpath.dirname(path)),
+                    re.sub(r"(?i)\s*(?:micro)?service$", "", fact.subject),
+                ):
                     mentions.setdefault(squeeze(about), set()).add(fact.key)
     for path, reading in sorted(readings.items()):
         # Compose takes values from `.env` only; Kubernetes' $(X) is a variable of the same document.
@@ -90,14 +129,18 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
                     for entry in own.facts:
                         if entry.kind == "dotenv":
                             moved = Fact("env", fact.subject, entry.key, entry.value, entry.place, fact.attributes)
-                            yield from _value(file, known, moved, resolve(entry.value, values), entry.place, {}, "env_file")
+                            yield from _value(
+                                file, known, moved, resolve(entry.value, values), entry.place, {}, "env_file"
+                            )
             elif fact.kind == "env_ref":
                 listed = mentions.get(squeeze(known.canonical(fact.subject)), set())
                 entries = config.get(fact.key, [])
                 shared = len(users.get(fact.key, ())) > 1 and bool(listed & {entry.key for _, entry in entries})
                 for where, entry in entries:
                     if not shared or entry.key in listed:
-                        moved = Fact("env", fact.subject, f"{fact.value}{entry.key}", entry.value, entry.place, fact.attributes)
+                        moved = Fact(
+                            "env", fact.subject, f"{fact.value}{entry.key}", entry.value, entry.place, fact.attributes
+                        )
                         yield from _value(where, known, moved, entry.value, entry.place, {}, "configmap")
 
 
@@ -131,11 +174,15 @@ def _ports(reading: Reading, variables: Mapping[str, str]) -> dict[str, dict[str
     found: dict[str, dict[str, str]] = {}
     for fact in reading.facts:
         if fact.kind == "env" and variable_words(fact.key)[-1:] == ["port"]:
-            found.setdefault(fact.subject, {})[stem(fact.key)] = resolve(fact.value or variables.get(fact.key, ""), variables)
+            found.setdefault(fact.subject, {})[stem(fact.key)] = resolve(
+                fact.value or variables.get(fact.key, ""), variables
+            )
     return found
 
 
-def _value(path: str, known: Known, fact: Fact, value: str, place: Place, ports: Mapping[str, str], rule: str = "env") -> Iterator[Found]:
+def _value(
+    path: str, known: Known, fact: Fact, value: str, place: Place, ports: Mapping[str, str], rule: str = "env"
+) -> Iterator[Found]:
     parts = set(variable_words(fact.key))
     if parts & _OWN or (fact.key.lower().startswith(("otel_", "k6_otel")) or {"otlp", "traceloop"} & parts):
         return
@@ -152,7 +199,9 @@ def _value(path: str, known: Known, fact: Fact, value: str, place: Place, ports:
             port = next((number for name, number in sorted(ports.items()) if name == about), "") or next(
                 (number for name, number in sorted(ports.items()) if about and name.startswith(about + " ")), ""
             )
-        yield from _claim(path, known, fact, target, Address(address.host, port, address.scheme, address.certain), place, rule, parts)
+        yield from _claim(
+            path, known, fact, target, Address(address.host, port, address.scheme, address.certain), place, rule, parts
+        )
 
 
 def _by_key(known: Known, fact: Fact) -> str | None:
@@ -166,7 +215,12 @@ def _unknown(address: Address, variable: str) -> str | None:
     about = next((found for part in reversed(variable.split(".")) if (found := stem(part))), "")
     if is_public(address.host):
         # Outside: named by what the variable calls it; a generic variable ("PUBLIC_URL") is one's own address.
-        if not about or set(about.split()) & _GENERIC_STEMS or variable.startswith("spring.") or not address.scheme.startswith(("http", "ws", "grpc", "amqp", "smtp")):
+        if (
+            not about
+            or set(about.split()) & _GENERIC_STEMS
+            or variable.startswith("spring.")
+            or not address.scheme.startswith(("http", "ws", "grpc", "amqp", "smtp"))
+        ):
             return None
         return about.replace(" ", "-")
     if "." in address.host and not address.certain:
@@ -190,8 +244,15 @@ def _claim(
     form = fact.attributes.get("format", "env")
     attributes = {"variable": fact.key} | ({"port": address.port} if address.port else {}) | _hints(fact)
     claim = RawClaim(
-        "CALLS", known.raw(source), raw_target, place, f"{form}.{rule}", 0.75 if external else (0.93 if address.certain else 0.88),
-        Via(protocol), weak=weak, attributes=attributes,
+        "CALLS",
+        known.raw(source),
+        raw_target,
+        place,
+        f"{form}.{rule}",
+        0.75 if external else (0.93 if address.certain else 0.88),
+        Via(protocol),
+        weak=weak,
+        attributes=attributes,
     )
     yield Found(path, claim, access=role in (Role.BROKER, Role.TOPIC))
 
@@ -205,7 +266,9 @@ def _weak(known: Known, source: str, target: str, address: Address, parts: set[s
     if known.role(source) is Role.TELEMETRY or known.role(target) is Role.TELEMETRY:
         if known.role(source) is Role.TELEMETRY:
             return "telemetry"
-        shown = {"ui", "query", "dashboard", "grafana"} & parts or "grafana" in words(target) or address.port in _UI_PORTS
+        shown = (
+            {"ui", "query", "dashboard", "grafana"} & parts or "grafana" in words(target) or address.port in _UI_PORTS
+        )
         if not shown:
             return "telemetry"
     elif parts & _TELEMETRY_WORDS and not known.host(address.host):
@@ -257,4 +320,6 @@ def _owner(known: Known, key: str, target: str) -> str | None:
 
 def stated_twice(claim: RawClaim) -> str:
     """A key for claims that say the same at the same place."""
-    return re.sub(r"\s+", " ", f"{claim.relation}|{claim.source.name}|{claim.target.name}|{claim.place.lines}|{claim.rule}")
+    return re.sub(
+        r"\s+", " ", f"{claim.relation}|{claim.source.name}|{claim.target.name}|{claim.place.lines}|{claim.rule}"
+    )

@@ -22,7 +22,9 @@ _WRITES: Final = re.compile(r"\b(?:produc(?:er|es|ing)|publish\w+|emit\w*)\b|프
 _READ_VARIABLES: Final = re.compile(r"GROUP_?ID|CONSUMER|SUBSCRI|LISTENER", re.IGNORECASE)
 _WRITE_VARIABLES: Final = re.compile(r"PRODUCER|PUBLISH", re.IGNORECASE)
 _READER_NAMES: Final = vocabulary("worker workers consumer subscriber listener processor sink indexer")
-_TOOLS: Final = vocabulary("ui admin console commander kafdrop akhq kowl exporter init setup initializer migrations topics manager cmak")
+_TOOLS: Final = vocabulary(
+    "ui admin console commander kafdrop akhq kowl exporter init setup initializer migrations topics manager cmak"
+)
 _WRITER_NAMES: Final = vocabulary("producer publisher emitter source ingest collector")
 
 
@@ -50,12 +52,16 @@ def direct(found: Sequence[Found], readings: Mapping[str, Reading]) -> list[Foun
         pair = (squeeze(item.claim.source.name), squeeze(item.claim.target.name))
         directions = decided.get(pair, {})
         if item.claim.weak or not directions:
-            claim = replace(item.claim, relation="PUBLISHES", weak=item.claim.weak or "direction not stated", confidence=0.3)
+            claim = replace(
+                item.claim, relation="PUBLISHES", weak=item.claim.weak or "direction not stated", confidence=0.3
+            )
             result.append(Found(item.path, claim))
             continue
         for direction, why in sorted(directions.items()):
             claim = replace(
-                item.claim, relation=direction, confidence=0.85 if why in ("comment", "variable", "stated") else 0.65,
+                item.claim,
+                relation=direction,
+                confidence=0.85 if why in ("comment", "variable", "stated") else 0.65,
                 attributes={**item.claim.attributes, "direction": why},
             )
             result.append(Found(item.path, claim))

@@ -34,7 +34,9 @@ def join(readings: Mapping[str, Reading]) -> dict[str, tuple[RawClaim, ...]]:
         if key not in seen:
             seen.add(key)
             result[item.path].append(item.claim)
-    return {path: tuple(sorted(claims, key=lambda c: (c.place.lines, c.place.columns))) for path, claims in result.items()}
+    return {
+        path: tuple(sorted(claims, key=lambda c: (c.place.lines, c.place.columns))) for path, claims in result.items()
+    }
 
 
 def _own(path: str, claim: RawClaim, known: Known) -> Found:
@@ -67,7 +69,14 @@ def _dependencies(path: str, fact: Fact, known: Known) -> Iterator[Found]:
     rule = "compose.link" if fact.kind == "link" else ("compose.depends_on" if weak else "compose.depends_on.store")
     comment = fact.attributes.get("comment", "")
     claim = RawClaim(
-        "CALLS", known.raw(source), known.raw(target), fact.place, rule, 0.3 if weak else 0.85, Via(), weak=weak,
+        "CALLS",
+        known.raw(source),
+        known.raw(target),
+        fact.place,
+        rule,
+        0.3 if weak else 0.85,
+        Via(),
+        weak=weak,
         attributes={"comment": comment} if comment else {},
     )
     yield Found(path, claim, access=role is Role.BROKER and not weak)
@@ -85,12 +94,19 @@ def _catalog(readings: Mapping[str, Reading]) -> Iterator[Found]:
             if fact.kind != "consumes":
                 continue
             known = [p for p in providers.get(fact.key.lower(), []) if p.subject != fact.subject]
-            targets = [RawName(p.subject, "service", (fact.key,) if fact.key != p.subject else ()) for p in known] or [RawName(fact.key, "api")]
+            targets = [RawName(p.subject, "service", (fact.key,) if fact.key != p.subject else ()) for p in known] or [
+                RawName(fact.key, "api")
+            ]
             for target in dict.fromkeys(targets):
                 yield Found(
                     path,
                     RawClaim(
-                        "CALLS", RawName(fact.subject, "service"), target, fact.place, "backstage.consumes", 0.96 if known else 0.9,
+                        "CALLS",
+                        RawName(fact.subject, "service"),
+                        target,
+                        fact.place,
+                        "backstage.consumes",
+                        0.96 if known else 0.9,
                         attributes={"api": fact.key},
                     ),
                 )

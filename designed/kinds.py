@@ -44,31 +44,42 @@ ROLE_KIND: Final[dict[Role, str]] = {
 
 BROKER_TECH: Final = vocabulary(
     "kafka redpanda rabbitmq rabbit activemq artemis nats jetstream pulsar mosquitto emqx hivemq mqtt amqp sqs sns kinesis eventbridge pubsub"
-    " eventhub eventhubs eventgrid servicebus nsq msk rocketmq ibmmq solace 카프카 래빗엠큐")
+    " eventhub eventhubs eventgrid servicebus nsq msk rocketmq ibmmq solace 카프카 래빗엠큐"
+)
 STORE_TECH: Final = vocabulary(
     "postgres postgresql psql mysql mariadb mongo mongodb redis valkey keydb dragonfly memcached memcache cassandra scylla scylladb dynamodb"
     " elasticsearch opensearch solr clickhouse sqlite oracle mssql sqlserver neo4j couchbase couchdb influxdb timescaledb cockroachdb tidb"
     " yugabytedb spanner bigtable bigquery alloydb firestore h2 hbase snowflake rds aurora elasticache etcd consul zookeeper s3 minio gcs ceph"
-    " rethinkdb arangodb qdrant milvus weaviate pinecone pgvector 레디스 몽고디비 포스트그레스")
-TELEMETRY_TECH: Final = vocabulary("jaeger zipkin tempo otelcol prometheus grafana loki datadog newrelic elastic-apm skywalking pyroscope")
+    " rethinkdb arangodb qdrant milvus weaviate pinecone pgvector 레디스 몽고디비 포스트그레스"
+)
+TELEMETRY_TECH: Final = vocabulary(
+    "jaeger zipkin tempo otelcol prometheus grafana loki datadog newrelic elastic-apm skywalking pyroscope"
+)
 BROKER_HEADS: Final = vocabulary("broker bus brokers 브로커 버스")
 TOPIC_HEADS: Final = vocabulary("topic topics queue queues exchange stream streams dlq channel 토픽 큐 채널 스트림")
 STORE_HEADS: Final = vocabulary(
-    "db dbs database databases datastore store cache caches storage bucket warehouse lake schema index rdb rdbms 데이터베이스 디비 저장소 캐시 스토리지")
+    "db dbs database databases datastore store cache caches storage bucket warehouse lake schema index rdb rdbms 데이터베이스 디비 저장소 캐시 스토리지"
+)
 # Heads of programs: whatever technology is named before them, the thing is no broker and no store.
 PROGRAM_HEADS: Final = vocabulary(
     "service services svc server-app api app application worker workers consumer consumers producer producers publisher subscriber listener handler"
     " processor exporter connect connector adapter client proxy gateway bridge manager master ui console dashboard operator controller job"
     " scheduler agent sidecar facade function lambda module system frontend backend web website monitor indexer loader sync relay poller"
-    " 서비스 워커 컨슈머 프로듀서 게이트웨이 클라이언트 시스템 서버 핸들러")
+    " 서비스 워커 컨슈머 프로듀서 게이트웨이 클라이언트 시스템 서버 핸들러"
+)
 CLIENT_NAMES: Final = vocabulary(
-    "browser client clients internet users 브라우저 클라이언트 외부클라이언트 webbrowser enduser endusers internetusers 인터넷")
-_GENERIC: Final = vocabulary("cluster clusters server instance node nodes primary replica ha managed cloud apache amazon aws azure google gcp the a an"
-                            " 클러스터 서버 인스턴스")
+    "browser client clients internet users 브라우저 클라이언트 외부클라이언트 webbrowser enduser endusers internetusers 인터넷"
+)
+_GENERIC: Final = vocabulary(
+    "cluster clusters server instance node nodes primary replica ha managed cloud apache amazon aws azure google gcp the a an"
+    " 클러스터 서버 인스턴스"
+)
 _WORD: Final = re.compile(r"[^\W_]+", re.UNICODE)
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # Emoji and icons in front of names, with their joiners and variation selectors; icon fonts ("fa:fa-user").
-_PICTURE: Final = re.compile(r"[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\U0001f000-\U0001faff]+|\bfa[bsrl]?:fa-[\w-]+")
+_PICTURE: Final = re.compile(
+    r"[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\U0001f000-\U0001faff]+|\bfa[bsrl]?:fa-[\w-]+"
+)
 _BRACKETS: Final = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]\s*$")
 
 
@@ -110,7 +121,9 @@ def role_of(name: str, technology: str = "") -> Role:
     squeezed = "".join(parts)
     if squeezed in CLIENT_NAMES:
         return Role.CLIENT
-    if squeezed == "otelcol" or ("collector" in parts and (len(parts) == 1 or {"otel", "otlp", "opentelemetry", "telemetry"} & set(parts))):
+    if squeezed == "otelcol" or (
+        "collector" in parts and (len(parts) == 1 or {"otel", "otlp", "opentelemetry", "telemetry"} & set(parts))
+    ):
         return Role.TELEMETRY
     if head in PROGRAM_HEADS:
         return Role.SERVICE
@@ -118,8 +131,14 @@ def role_of(name: str, technology: str = "") -> Role:
         return Role.BROKER
     if head in TOPIC_HEADS:
         # "Message queue (Kafka)" is the broker; "orders queue" is one queue in it.
-        return Role.BROKER if _tech_role(technology) is Role.BROKER or not set(parts[:-1]) - _QUEUE_WORDS else Role.TOPIC
-    if head in STORE_HEADS or squeezed in STORE_TECH or (len(parts) > 1 and head.endswith("db") and head[:-2].isalpha()):
+        return (
+            Role.BROKER if _tech_role(technology) is Role.BROKER or not set(parts[:-1]) - _QUEUE_WORDS else Role.TOPIC
+        )
+    if (
+        head in STORE_HEADS
+        or squeezed in STORE_TECH
+        or (len(parts) > 1 and head.endswith("db") and head[:-2].isalpha())
+    ):
         return Role.BROKER if _tech_role(technology) is Role.BROKER else Role.STORE
     found = _tech_role(technology)
     if found is not None and technology:
@@ -131,7 +150,9 @@ def role_of(name: str, technology: str = "") -> Role:
 
 _QUEUE_NOUNS: Final = vocabulary("broker bus event events message messages messaging queue streaming platform")
 _HEADS: Final = PROGRAM_HEADS | STORE_HEADS | BROKER_HEADS | TOPIC_HEADS
-_QUEUE_WORDS: Final = BROKER_TECH | vocabulary("message event events messages the a main async aws amazon 메시지 이벤트")
+_QUEUE_WORDS: Final = BROKER_TECH | vocabulary(
+    "message event events messages the a main async aws amazon 메시지 이벤트"
+)
 
 
 def first_name(parts: list[str]) -> str:
@@ -172,6 +193,10 @@ def plain_name(label: str) -> str:
         return described.group(1)
     parts = name.split()
     products = [part for part in parts if part.lower() in BROKER_TECH | STORE_TECH]
-    if len(parts) > 1 and len(products) == 1 and all(part in products or part.lower() in _GENERIC | _QUEUE_NOUNS for part in parts):
+    if (
+        len(parts) > 1
+        and len(products) == 1
+        and all(part in products or part.lower() in _GENERIC | _QUEUE_NOUNS for part in parts)
+    ):
         return products[0]
     return name or label.strip()

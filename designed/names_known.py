@@ -73,7 +73,9 @@ class Known:
             for workload in workloads:
                 if workload.startswith(f"{service}-") and workload not in selecting:
                     self._alias.setdefault(workload, service)
-        self._labels = {value.split("=", 1)[1]: workload for workload, values in sorted(labels.items()) for value in sorted(values)}
+        self._labels = {
+            value.split("=", 1)[1]: workload for workload, values in sorted(labels.items()) for value in sorted(values)
+        }
 
     def canonical(self, name: str) -> str:
         """The one name of a workload and its Service."""
@@ -97,7 +99,9 @@ class Known:
         if found is None and name in self._labels and self.canonical(self._labels[name]) in self.names:
             found = self.canonical(self._labels[name])
         if found is None:
-            found = self._squeezed.get(squeeze(name) + "s") or (self._squeezed.get(squeeze(name)[:-1]) if name.endswith("s") else None)
+            found = self._squeezed.get(squeeze(name) + "s") or (
+                self._squeezed.get(squeeze(name)[:-1]) if name.endswith("s") else None
+            )
         return found
 
     def role(self, name: str) -> Role:
@@ -114,4 +118,10 @@ def _kind(name: str, technology: str) -> str:
     role = role_of(name, technology)
     if {"consul", "zookeeper", "eureka", "etcd"} & set(re.split(r"[\W_]+", f"{name} {technology}".lower())):
         return "service"
-    return {Role.STORE: "database", Role.BROKER: "topic", Role.TOPIC: "topic", Role.CLIENT: "external", Role.EXTERNAL: "external"}.get(role, "service")
+    return {
+        Role.STORE: "database",
+        Role.BROKER: "topic",
+        Role.TOPIC: "topic",
+        Role.CLIENT: "external",
+        Role.EXTERNAL: "external",
+    }.get(role, "service")

@@ -78,11 +78,22 @@ def read(text: SourceText, readers: Mapping[str, Reader], read_file: Callable[[s
     reading = reader.read(text, ReadContext(text.path, asking)) if reader is not None else Reading()
     false = [c for c in reading.claims if not is_verbatim(text.text, c.place)]
     if false:
-        problems = tuple(Problem(text.path, c.place.lines[0], f"{c.rule}: quote not found at its place", "designed") for c in false)
-        reading = replace(reading, claims=tuple(c for c in reading.claims if c not in false), problems=reading.problems + problems)
+        problems = tuple(
+            Problem(text.path, c.place.lines[0], f"{c.rule}: quote not found at its place", "designed") for c in false
+        )
+        reading = replace(
+            reading, claims=tuple(c for c in reading.claims if c not in false), problems=reading.problems + problems
+        )
     name = reader.name if reader else ""
     return DocumentReading(
-        text.ref, text.namespace, text.path, text.classification, name, reading, raised=text.raised, files=tuple(sorted(asked)),
+        text.ref,
+        text.namespace,
+        text.path,
+        text.classification,
+        name,
+        reading,
+        raised=text.raised,
+        files=tuple(sorted(asked)),
         signature=signature(text.text) if has_prose(name) else b"",
     )
 
@@ -112,7 +123,9 @@ def registries(entities: Sequence[Entity], namespaces: Iterable[str]) -> dict[st
 def spellings(registry: Registry) -> set[str]:
     """Everything about a registry that prose depends on, one line a spelling; what stands before the tab is spelled in texts."""
     found = {f"{s}\t{e.kind}\t{e.name}\t{e.state}" for e in registry.entities for s in searched([e])}
-    return found | {f"{word}\t{entity.kind}\t{entity.name}\tshort" for word, entity in short_forms(registry, set()).items()}
+    return found | {
+        f"{word}\t{entity.kind}\t{entity.name}\tshort" for word, entity in short_forms(registry, set()).items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,22 +140,39 @@ class Meanings:
 
     def ambiguous(self) -> dict[str, tuple[Entity, ...]]:
         """Spellings that mean several things."""
-        return {raw.name: m.candidates for (_, raw), m in sorted(self.found.items(), key=lambda item: (item[0][0], item[0][1].name)) if m.candidates}
+        return {
+            raw.name: m.candidates
+            for (_, raw), m in sorted(self.found.items(), key=lambda item: (item[0][0], item[0][1].name))
+            if m.candidates
+        }
 
 
 def meanings(names: Iterable[tuple[str, RawName]], registries: Mapping[str, Registry]) -> Meanings:
     """Meanings of (namespace, raw name) pairs."""
-    return Meanings(settled({(namespace, raw): meaning(raw, registries[namespace]) for namespace, raw in names if namespace in registries}))
+    return Meanings(
+        settled(
+            {
+                (namespace, raw): meaning(raw, registries[namespace])
+                for namespace, raw in names
+                if namespace in registries
+            }
+        )
+    )
 
 
 def joined(readings: Iterable[DocumentReading]) -> list[tuple[DocumentReading, Classification, RawClaim]]:
     """Claims of documents of one namespace with their levels; those that only several documents make together stand where they quote."""
     own = sorted(readings, key=lambda r: (r.path, r.document.rid))
-    keyed = {r.path if sum(o.path == r.path for o in own[max(0, i - 1) : i + 2]) == 1 else f"{r.path}\0{r.document.rid}": r for i, r in enumerate(own)}
+    keyed = {
+        r.path if sum(o.path == r.path for o in own[max(0, i - 1) : i + 2]) == 1 else f"{r.path}\0{r.document.rid}": r
+        for i, r in enumerate(own)
+    }
     return [(keyed[key], level, raw) for key, level, raw in _joined(keyed)]
 
 
-def resolved(found: Iterable[tuple[DocumentReading, Classification, RawClaim]], known: Meanings) -> list[tuple[str, str, Claim]]:
+def resolved(
+    found: Iterable[tuple[DocumentReading, Classification, RawClaim]], known: Meanings
+) -> list[tuple[str, str, Claim]]:
     """(rid, edge's rid, claim) of joined claims. A weak one alone makes no edge, but is kept beside what may come."""
     claims = []
     for r, level, raw in found:
@@ -158,7 +188,9 @@ def resolved(found: Iterable[tuple[DocumentReading, Classification, RawClaim]], 
     return numbered
 
 
-def assemble(readings: Sequence[DocumentReading], entities: Sequence[Entity], names: Mapping[str, Registry]) -> Designed:
+def assemble(
+    readings: Sequence[DocumentReading], entities: Sequence[Entity], names: Mapping[str, Registry]
+) -> Designed:
     """Joins over documents, resolution, edges."""
     found = [item for namespace in names for item in joined(r for r in readings if r.namespace == namespace)]
     ends = {(r.namespace, name) for r, _, raw in found for name in raw_names(raw)}
@@ -173,7 +205,9 @@ def _joined(keyed: Mapping[str, DocumentReading]) -> Iterable[tuple[str, Classif
     levels = {r.classification for r in keyed.values()} | {level for r in keyed.values() for _, _, level in r.raised}
     seen: set[tuple[str, RawClaim]] = set()
     for level in sorted(levels, key=lambda c: c.rank):
-        for key, claims in join({k: _up_to(r, level) for k, r in keyed.items() if r.classification.rank <= level.rank}).items():
+        for key, claims in join(
+            {k: _up_to(r, level) for k, r in keyed.items() if r.classification.rank <= level.rank}
+        ).items():
             for claim in claims:
                 mark = (key, replace(claim, attributes=_Frozen(claim.attributes)))
                 if mark not in seen:
@@ -186,7 +220,9 @@ def _up_to(r: DocumentReading, level: Classification) -> Reading:
     if not r.raised:
         return whole
     return replace(
-        whole, claims=tuple(c for c in whole.claims if r.level(c.place).rank <= level.rank), facts=tuple(f for f in whole.facts if r.level(f.place).rank <= level.rank)
+        whole,
+        claims=tuple(c for c in whole.claims if r.level(c.place).rank <= level.rank),
+        facts=tuple(f for f in whole.facts if r.level(f.place).rank <= level.rank),
     )
 
 
@@ -198,7 +234,10 @@ class _Frozen(dict[str, str]):
 
 
 def designed(
-    texts: Iterable[SourceText], readers: Mapping[str, Reader], traces: Iterable[Entity] = (), decisions: Iterable[Decision] = ()
+    texts: Iterable[SourceText],
+    readers: Mapping[str, Reader],
+    traces: Iterable[Entity] = (),
+    decisions: Iterable[Decision] = (),
 ) -> Designed:
     """The whole way, without a store: for tests, the evaluation and dry runs."""
     texts = sorted(texts, key=lambda t: (t.namespace, t.path, t.ref.rid))
@@ -206,11 +245,28 @@ def designed(
     readings = [read(t, readers, lambda path, n=t.namespace: files.get((n, path))) for t in texts]  # type: ignore[misc]  # the default binds the namespace
     entities = decide(fold(introductions(readings), traces), decisions)
     names = registries(entities, (t.namespace for t in texts))
-    readings = [replace(r, prose=read_prose(t, r.reader, names[t.namespace])) for t, r in zip(texts, readings, strict=True)]
+    readings = [
+        replace(r, prose=read_prose(t, r.reader, names[t.namespace])) for t, r in zip(texts, readings, strict=True)
+    ]
     return assemble(readings, entities, names)
 
 
 __all__ = [
-    "VERSION", "Designed", "DocumentReading", "EntityState", "Meanings", "assemble", "designed", "introduced", "introductions", "is_weak", "joined", "meanings", "read", "read_prose",
-    "registries", "resolved", "spellings",
+    "VERSION",
+    "Designed",
+    "DocumentReading",
+    "EntityState",
+    "Meanings",
+    "assemble",
+    "designed",
+    "introduced",
+    "introductions",
+    "is_weak",
+    "joined",
+    "meanings",
+    "read",
+    "read_prose",
+    "registries",
+    "resolved",
+    "spellings",
 ]

@@ -34,7 +34,11 @@ class Lines:
         while end > start and self.text[end - 1].isspace():
             end -= 1
         first, last = self.line(start), self.line(max(start, end - 1))
-        return Place((first, last), (start - self.starts[first - 1] + 1, max(start, end - 1) - self.starts[last - 1] + 1), self.text[start:end])
+        return Place(
+            (first, last),
+            (start - self.starts[first - 1] + 1, max(start, end - 1) - self.starts[last - 1] + 1),
+            self.text[start:end],
+        )
 
 
 def is_verbatim(text: str, place: Place) -> bool:

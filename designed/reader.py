@@ -154,7 +154,10 @@ class Reading:
     def __add__(self, other: Reading) -> Reading:
         """Both, in order."""
         return Reading(
-            self.claims + other.claims, self.entities + other.entities, self.facts + other.facts, self.problems + other.problems
+            self.claims + other.claims,
+            self.entities + other.entities,
+            self.facts + other.facts,
+            self.problems + other.problems,
         )
 
 
@@ -211,11 +214,19 @@ class Format:
         try:
             found = self.reading(text, context)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
-            return Reading(problems=(Problem(context.path or text.path, 0, f"{self.name} reader failed: {type(fault).__name__}: {fault}"),))
+            return Reading(
+                problems=(
+                    Problem(
+                        context.path or text.path, 0, f"{self.name} reader failed: {type(fault).__name__}: {fault}"
+                    ),
+                )
+            )
         # What cannot be quoted (an empty value of a cut-off document) is not said.
         return Reading(
-            tuple(claim for claim in found.claims if claim.place.quote), tuple(entity for entity in found.entities if entity.place.quote),
-            tuple(fact for fact in found.facts if fact.place.quote), found.problems,
+            tuple(claim for claim in found.claims if claim.place.quote),
+            tuple(entity for entity in found.entities if entity.place.quote),
+            tuple(fact for fact in found.facts if fact.place.quote),
+            found.problems,
         )
 
 

@@ -47,7 +47,9 @@ def meaning(raw: RawName, registry: Registry) -> Meaning:
     for spelling in [s for s in spellings if s not in products] + products:
         for kind in dict.fromkeys((raw.kind_hint, "")):
             found = registry.resolve(spelling, kind)
-            if found.entity is not None and (raw.kind_hint != NodeKind.TOPIC or compatible(found.entity.kind, raw.kind_hint)):
+            if found.entity is not None and (
+                raw.kind_hint != NodeKind.TOPIC or compatible(found.entity.kind, raw.kind_hint)
+            ):
                 # The topics `blog.*` are not the service `blog`.
                 return Meaning(found.entity.name, found.entity.kind)
             if found.candidates and not ambiguous:
@@ -62,7 +64,13 @@ def meaning(raw: RawName, registry: Registry) -> Meaning:
     return Meaning(canonical(raw.name), raw.kind_hint or NodeKind.SERVICE.value, ambiguous)
 
 
-def resolve(raw: RawClaim, known: Callable[[RawName], Meaning], document: DocumentRef, reader: str, classification: Classification) -> Claim | None:
+def resolve(
+    raw: RawClaim,
+    known: Callable[[RawName], Meaning],
+    document: DocumentRef,
+    reader: str,
+    classification: Classification,
+) -> Claim | None:
     """A claim, or None where it makes no sense: a thing that depends on itself, a topic that publishes."""
     source, target = known(raw.source), known(raw.target)
     if source.name == target.name or not source.name or not target.name:
@@ -78,20 +86,57 @@ def resolve(raw: RawClaim, known: Callable[[RawName], Meaning], document: Docume
             attributes[label] = ", ".join(sorted(e.name for e in end.candidates))
     gateway = known(RawName(raw.gateway)).name if raw.gateway else ""
     return Claim(
-        relation, source.name, target.name, source.kind, target.kind, document, raw.place.lines, raw.place.columns, raw.place.quote, reader, raw.rule,
-        confidence(raw.rule), raw.modality, raw.via, raw.quantities, classification, gateway, raw.exclusivity, raw.environment, raw.drawn, attributes,
+        relation,
+        source.name,
+        target.name,
+        source.kind,
+        target.kind,
+        document,
+        raw.place.lines,
+        raw.place.columns,
+        raw.place.quote,
+        reader,
+        raw.rule,
+        confidence(raw.rule),
+        raw.modality,
+        raw.via,
+        raw.quantities,
+        classification,
+        gateway,
+        raw.exclusivity,
+        raw.environment,
+        raw.drawn,
+        attributes,
     )
 
 
 def claim_rid(claim: Claim, repeat: int) -> str:
     """Stable over moved lines: what is said, by which document, in which words; `repeat` tells equal ones apart."""
-    parts = (claim.document.rid, claim.relation, claim.source, claim.target, claim.environment, claim.modality.value, claim.rule, claim.quote, str(repeat))
+    parts = (
+        claim.document.rid,
+        claim.relation,
+        claim.source,
+        claim.target,
+        claim.environment,
+        claim.modality.value,
+        claim.rule,
+        claim.quote,
+        str(repeat),
+    )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 def edge_rid(claim: Claim) -> str:
     """Identifier of the edge that a claim is about."""
-    parts = ("designed", claim.relation, claim.source_kind, claim.source, claim.target_kind, claim.target, claim.environment)
+    parts = (
+        "designed",
+        claim.relation,
+        claim.source_kind,
+        claim.source,
+        claim.target_kind,
+        claim.target,
+        claim.environment,
+    )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
@@ -106,7 +151,10 @@ def settled(found: Mapping[Key, Meaning]) -> dict[Key, Meaning]:
     for item in found.values():
         kinds.setdefault(item.name, set()).add(item.kind)
     firm = {
-        name: next(iter(have - {NodeKind.SERVICE.value})) for name, have in kinds.items() if len(have) == 2 and NodeKind.SERVICE.value in have
+        name: next(iter(have - {NodeKind.SERVICE.value}))
+        for name, have in kinds.items()
+        if len(have) == 2
+        and NodeKind.SERVICE.value in have
         and have & {NodeKind.DATABASE.value, NodeKind.EXTERNAL.value, NodeKind.API.value}
     }
     return {key: replace(item, kind=firm.get(item.name, item.kind)) for key, item in found.items()}
@@ -125,8 +173,12 @@ def edges(claims: Iterable[Claim]) -> list[DesignedEdge]:
         first = found[0]
         made.append(
             DesignedEdge(
-                rid, Relation(first.relation), Node(first.source, NodeKind(first.source_kind), first.environment),
-                Node(first.target, NodeKind(first.target_kind), first.environment), _via(found), tuple(found),
+                rid,
+                Relation(first.relation),
+                Node(first.source, NodeKind(first.source_kind), first.environment),
+                Node(first.target, NodeKind(first.target_kind), first.environment),
+                _via(found),
+                tuple(found),
             )
         )
     return made
@@ -139,4 +191,8 @@ def _via(claims: list[Claim]) -> Via:
         stated = {value for value in values if value}
         return stated.pop() if len(stated) == 1 else ""
 
-    return Via(agreed(c.via.protocol for c in claims), agreed(c.via.operation for c in claims), agreed(c.via.channel for c in claims))
+    return Via(
+        agreed(c.via.protocol for c in claims),
+        agreed(c.via.operation for c in claims),
+        agreed(c.via.channel for c in claims),
+    )

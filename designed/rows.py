@@ -19,8 +19,15 @@ def document_row(reading: DocumentReading) -> DocumentRow:
     """What is kept of a document that was read."""
     ref = reading.document
     return DocumentRow(
-        ref.rid, reading.namespace, reading.path, ref.uri, ref.title, ref.revision, reading.classification.value,
-        {"reader": reading.reader, "raised": to_json(reading.raised), **to_json(reading.reading)}, [to_json(c) for c in reading.prose],
+        ref.rid,
+        reading.namespace,
+        reading.path,
+        ref.uri,
+        ref.title,
+        ref.revision,
+        reading.classification.value,
+        {"reader": reading.reader, "raised": to_json(reading.raised), **to_json(reading.reading)},
+        [to_json(c) for c in reading.prose],
     )
 
 
@@ -32,8 +39,13 @@ def document_summary(r: DocumentReading) -> DocumentSummary:
 def document_reading(row: DocumentRow) -> DocumentReading:
     """The reading that a row keeps."""
     return DocumentReading(
-        DocumentRef(row.rid, row.title, row.uri, row.revision), row.namespace, row.path, Classification(row.classification), row.reading.get("reader", ""),
-        from_json(Reading, row.reading), tuple(from_json(RawClaim, claim) for claim in row.prose),
+        DocumentRef(row.rid, row.title, row.uri, row.revision),
+        row.namespace,
+        row.path,
+        Classification(row.classification),
+        row.reading.get("reader", ""),
+        from_json(Reading, row.reading),
+        tuple(from_json(RawClaim, claim) for claim in row.prose),
         tuple((first, last, Classification(level)) for first, last, level in row.reading.get("raised", ())),
     )
 
@@ -42,9 +54,19 @@ def claim_row(rid: str, edge: str, claim: Claim) -> dict[str, Any]:
     """A claim with the columns by which it is found, and its digest."""
     body = to_json(claim)
     row = {
-        "rid": rid, "edge_rid": edge, "document_rid": claim.document.rid, "namespace": claim.namespace, "relation": claim.relation, "source": claim.source,
-        "target": claim.target, "environment": claim.environment, "modality": claim.modality.value, "weak": is_weak(claim),
-        "class_rank": claim.classification.rank, "first_line": claim.lines[0], "body": body,
+        "rid": rid,
+        "edge_rid": edge,
+        "document_rid": claim.document.rid,
+        "namespace": claim.namespace,
+        "relation": claim.relation,
+        "source": claim.source,
+        "target": claim.target,
+        "environment": claim.environment,
+        "modality": claim.modality.value,
+        "weak": is_weak(claim),
+        "class_rank": claim.classification.rank,
+        "first_line": claim.lines[0],
+        "body": body,
     }
     return {**row, "digest": digest(row)}
 

@@ -52,8 +52,15 @@ class Refresh:
     """
 
     def __init__(
-        self, database: Database, documents: DocumentReader, readers: Mapping[str, Reader], clock: Clock, traces: Callable[[str], Sequence[Entity]],
-        workers: int = 2, progress: Callable[[int, int, str], None] | None = None, ask: Ask | None = None,
+        self,
+        database: Database,
+        documents: DocumentReader,
+        readers: Mapping[str, Reader],
+        clock: Clock,
+        traces: Callable[[str], Sequence[Entity]],
+        workers: int = 2,
+        progress: Callable[[int, int, str], None] | None = None,
+        ask: Ask | None = None,
     ) -> None:
         self._database = database
         self._documents = documents
@@ -79,17 +86,31 @@ class Refresh:
             gone = sorted(set(heads) - set(refs))
             # A revision is a hash of content and levels: raising a paragraph re-reads its document.
             changed = [
-                rid for rid, ref in sorted(refs.items())
+                rid
+                for rid, ref in sorted(refs.items())
                 if force or (head := heads.get(rid)) is None or head.revision != ref.revision or head.version != VERSION
             ]
-            key = digest([VERSION, sorted((r.rid, r.revision) for r in refs.values()), [d.id for d in decisions], [to_json(e) for e in traces]])
+            key = digest(
+                [
+                    VERSION,
+                    sorted((r.rid, r.revision) for r in refs.values()),
+                    [d.id for d in decisions],
+                    [to_json(e) for e in traces],
+                ]
+            )
             if not gone and not changed and key == state.input_key:
                 return {"documents": 0, **state.counts, "problems": _problems(state.problems)}
             at = self._clock.now()
-            before = _Before(heads, store.list_ends(connection, tenant), entity_store.list_entities(connection, EntityFilter(tenant, Classification.RESTRICTED)))
+            before = _Before(
+                heads,
+                store.list_ends(connection, tenant),
+                entity_store.list_entities(connection, EntityFilter(tenant, Classification.RESTRICTED)),
+            )
             with Workers(self._readers, self._workers) as workers:
                 store.delete_documents(connection, tenant, gone)
-                fresh = self._read(connection, tenant, changed, {h for h in heads if h not in gone}, before, workers, at)
+                fresh = self._read(
+                    connection, tenant, changed, {h for h in heads if h not in gone}, before, workers, at
+                )
                 entities = decide(fold(grouped(store.list_introduced(connection, tenant)), traces), decisions)
                 after = store.document_heads(connection, tenant)
                 names = registries(entities, {h.namespace for h in after.values()})
@@ -101,7 +122,14 @@ class Refresh:
         return {"documents": len(changed), **counts, "problems": _problems(problems)}
 
     def _read(
-        self, connection: Connection, tenant: str, changed: list[str], kept: set[str], before: _Before, workers: Workers, at: datetime
+        self,
+        connection: Connection,
+        tenant: str,
+        changed: list[str],
+        kept: set[str],
+        before: _Before,
+        workers: Workers,
+        at: datetime,
     ) -> dict[str, DocumentReading]:
         """Readings of changed documents, and of those that were read with one of them."""
         fresh: dict[str, DocumentReading] = {}
@@ -113,21 +141,38 @@ class Refresh:
                 fresh[reading.document.rid] = reading
                 if any((reading.namespace, path) not in beside for path in reading.files):
                     alone.add(reading.document.rid)
-            store.put_documents(connection, tenant, ((document_row(r), document_summary(r)) for t in batch if (r := fresh[t.ref.rid])), at)
+            store.put_documents(
+                connection,
+                tenant,
+                ((document_row(r), document_summary(r)) for t in batch if (r := fresh[t.ref.rid])),
+                at,
+            )
             for text in batch:
                 done += 1
                 self._progress(done, len(changed), text.path)
         # An include reaches beyond the batch, and what includes a changed file changes with it.
-        places = {(h.namespace, h.path): h.rid for h in before.heads.values() if h.rid in kept} | {(r.namespace, r.path): rid for rid, r in fresh.items()}
-        moved = {(h.namespace, h.path) for h in before.heads.values() if h.rid in fresh or h.rid not in kept} | {(r.namespace, r.path) for r in fresh.values()}
+        places = {(h.namespace, h.path): h.rid for h in before.heads.values() if h.rid in kept} | {
+            (r.namespace, r.path): rid for rid, r in fresh.items()
+        }
+        moved = {(h.namespace, h.path) for h in before.heads.values() if h.rid in fresh or h.rid not in kept} | {
+            (r.namespace, r.path) for r in fresh.values()
+        }
         again = {rid for rid in alone if any((fresh[rid].namespace, path) in places for path in fresh[rid].files)}
-        again |= {h.rid for h in before.heads.values() if h.rid in kept and h.rid not in fresh and any((h.namespace, path) in moved for path in h.files)}
+        again |= {
+            h.rid
+            for h in before.heads.values()
+            if h.rid in kept and h.rid not in fresh and any((h.namespace, path) in moved for path in h.files)
+        }
         if again:
 
             @cache
             def included(namespace: str, path: str) -> str | None:
                 rid = places.get((namespace, path))
-                return next((text.text for text in self._documents.texts(tenant, [rid])), None) if rid is not None else None
+                return (
+                    next((text.text for text in self._documents.texts(tenant, [rid])), None)
+                    if rid is not None
+                    else None
+                )
 
             made = {
                 text.ref.rid: read(text, self._readers, lambda path, n=text.namespace: included(n, path))  # type: ignore[misc]  # the default binds the namespace
@@ -138,8 +183,14 @@ class Refresh:
         return fresh
 
     def _prose(
-        self, connection: Connection, tenant: str, fresh: dict[str, DocumentReading], before: _Before, after: Mapping[str, DocumentHead],
-        names: Mapping[str, Registry], workers: Workers,
+        self,
+        connection: Connection,
+        tenant: str,
+        fresh: dict[str, DocumentReading],
+        before: _Before,
+        after: Mapping[str, DocumentHead],
+        names: Mapping[str, Registry],
+        workers: Workers,
     ) -> None:
         """Running text again where it, or a name in it, is new; `fresh` gets what was read."""
         due = {rid for rid, r in fresh.items() if has_prose(r.reader)}
@@ -147,7 +198,11 @@ class Refresh:
             new = spellings(registry) ^ (spellings(before.names[namespace]) if namespace in before.names else set())
             wanted = {feature for line in new for feature in features(line.split("\t", 1)[0])}
             if wanted and any(rid not in fresh for rid, head in after.items() if head.namespace == namespace):
-                due |= {rid for rid, found in store.list_signatures(connection, tenant, namespace, sorted(MARKUPS)) if may_spell(found, wanted)}
+                due |= {
+                    rid
+                    for rid, found in store.list_signatures(connection, tenant, namespace, sorted(MARKUPS))
+                    if may_spell(found, wanted)
+                }
         loaded = {r.document.rid: r for r in self._readings(connection, tenant, sorted(due - set(fresh)))}
         for batch in _batches(self._documents.texts(tenant, sorted(due))):
             known = {t.ref.rid: fresh.get(t.ref.rid) or loaded[t.ref.rid] for t in batch}
@@ -155,15 +210,29 @@ class Refresh:
             if self._ask is not None:
                 made |= {t.ref.rid: self._proposed(t, names[t.namespace], made[t.ref.rid]) for t in batch}
             told = {rid: claims for rid, claims in made.items() if rid in fresh or claims != known[rid].prose}
-            store.put_prose(connection, tenant, {rid: ([to_json(c) for c in claims], dependence(known[rid].reading, claims)) for rid, claims in told.items()})
+            store.put_prose(
+                connection,
+                tenant,
+                {
+                    rid: ([to_json(c) for c in claims], dependence(known[rid].reading, claims))
+                    for rid, claims in told.items()
+                },
+            )
             fresh |= {rid: replace(known[rid], prose=claims) for rid, claims in told.items()}
 
     def _readings(self, connection: Connection, tenant: str, rids: list[str]) -> list[DocumentReading]:
         return [document_reading(row) for row in store.document_rows(connection, tenant, rids)] if rids else []
 
     def _claims(
-        self, connection: Connection, tenant: str, fresh: dict[str, DocumentReading], gone: set[str], before: _Before, entities: Sequence[Entity],
-        names: Mapping[str, Registry], at: datetime,
+        self,
+        connection: Connection,
+        tenant: str,
+        fresh: dict[str, DocumentReading],
+        gone: set[str],
+        before: _Before,
+        entities: Sequence[Entity],
+        names: Mapping[str, Registry],
+        at: datetime,
     ) -> tuple[dict[str, int], list[dict[str, Any]]]:
         """Claims of what was read again, of what they are joined with, and of documents whose names mean something else now."""
         heads = store.document_heads(connection, tenant)
@@ -178,7 +247,11 @@ class Refresh:
         for (namespace, raw), meant in known.found.items():
             if (was := past.found.get((namespace, raw))) is not None and was.told() != meant.told():
                 moved.setdefault(namespace, []).append(end_text(raw))
-        more = {rid for namespace, texts in sorted(moved.items()) for rid in store.list_with_ends(connection, tenant, namespace, texts)} - due
+        more = {
+            rid
+            for namespace, texts in sorted(moved.items())
+            for rid in store.list_with_ends(connection, tenant, namespace, texts)
+        } - due
         if more:
             whole = _together(before.heads, heads, {rid for rid in more if heads[rid].joined == JOINED})
             more |= {rid for rid, head in heads.items() if head.namespace in whole}
@@ -197,7 +270,10 @@ class Refresh:
     ) -> list[tuple[DocumentReading, Classification, RawClaim]]:
         """Claims of documents, joined namespace by namespace; keeps the names at their ends."""
         by_namespace: dict[str, list[DocumentReading]] = {}
-        for reading in (*(fresh[rid] for rid in sorted(due & set(fresh))), *self._readings(connection, tenant, sorted(due - set(fresh)))):
+        for reading in (
+            *(fresh[rid] for rid in sorted(due & set(fresh))),
+            *self._readings(connection, tenant, sorted(due - set(fresh))),
+        ):
             by_namespace.setdefault(reading.namespace, []).append(reading)
         found = [item for _, readings in sorted(by_namespace.items()) for item in joined(readings)]
         ends: dict[str, list[RawClaim]] = {rid: [] for rid in due}
@@ -222,17 +298,26 @@ class Refresh:
 class _Before:
     """What held before a refresh."""
 
-    def __init__(self, heads: Mapping[str, DocumentHead], ends: set[tuple[str, str]], entities: Sequence[Entity]) -> None:
+    def __init__(
+        self, heads: Mapping[str, DocumentHead], ends: set[tuple[str, str]], entities: Sequence[Entity]
+    ) -> None:
         self.heads = heads
         self.ends = ends
         self.entities = entities
         self.names = registries(entities, {head.namespace for head in heads.values()})
 
 
-def _together(before: Mapping[str, DocumentHead], after: Mapping[str, DocumentHead], touched: Iterable[str]) -> set[str]:
+def _together(
+    before: Mapping[str, DocumentHead], after: Mapping[str, DocumentHead], touched: Iterable[str]
+) -> set[str]:
     """Namespaces whose documents must be joined anew: there are manifests, and one of the documents touched matters to them."""
     manifests = {head.namespace for heads in (before, after) for head in heads.values() if head.joined == JOINED}
-    return {head.namespace for rid in touched for heads in (before, after) if (head := heads.get(rid)) is not None and head.joined} & manifests
+    return {
+        head.namespace
+        for rid in touched
+        for heads in (before, after)
+        if (head := heads.get(rid)) is not None and head.joined
+    } & manifests
 
 
 def _problems(stored: Iterable[dict[str, Any]]) -> list[Problem]:

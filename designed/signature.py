@@ -44,12 +44,17 @@ def features(spelling: str) -> list[tuple[int, ...]]:
         return []
     hangul = [HANGUL.match(word) is not None for word in words]
     wanted = {word for word, korean in zip(words, hangul, strict=True) if not korean}
-    wanted |= {f"{a}\0{b}" for (a, b), (ka, kb) in zip(pairwise(words), pairwise(hangul), strict=True) if not ka and not kb}
+    wanted |= {
+        f"{a}\0{b}" for (a, b), (ka, kb) in zip(pairwise(words), pairwise(hangul), strict=True) if not ka and not kb
+    }
     if hangul[0]:
         wanted.add(_start(words[0]))
     # Written together (`cartservice`) a name is one word.
     alternatives = [wanted] if any(hangul) or len(words) == 1 else [wanted, {"".join(words)}]
-    return [tuple(zlib.crc32(feature.encode("utf-8", "surrogatepass")) for feature in sorted(found)) for found in alternatives]
+    return [
+        tuple(zlib.crc32(feature.encode("utf-8", "surrogatepass")) for feature in sorted(found))
+        for found in alternatives
+    ]
 
 
 def may_spell(found: bytes, names: Iterable[tuple[int, ...]]) -> bool:

@@ -33,7 +33,10 @@ class StoredDesigned:
         if wanted.source or wanted.target or wanted.entity:
             registry = self.registry(wanted.tenant)
             wanted = replace(
-                wanted, source=_canonical(registry, wanted.source), target=_canonical(registry, wanted.target), entity=_canonical(registry, wanted.entity)
+                wanted,
+                source=_canonical(registry, wanted.source),
+                target=_canonical(registry, wanted.target),
+                entity=_canonical(registry, wanted.entity),
             )
         with self._database.connection() as connection:
             claims = [from_json(Claim, row.body) for row in store.list_claims(connection, wanted)]
@@ -43,7 +46,10 @@ class StoredDesigned:
         """Every claim ever made of an edge: [{"claim", "valid_from", "valid_to"}], oldest first."""
         with self._database.connection() as connection:
             rows = store.claim_history(connection, wanted, edge_rid)
-        return [{"claim": from_json(Claim, row.body), "valid_from": row.valid_from, "valid_to": row.valid_to} for row in rows]
+        return [
+            {"claim": from_json(Claim, row.body), "valid_from": row.valid_from, "valid_to": row.valid_to}
+            for row in rows
+        ]
 
     def registry(self, tenant: str) -> Registry:
         """A snapshot over everything; never shown, only looked up in."""
@@ -103,4 +109,8 @@ class StoredEntities:
     def registry_entity(self, tenant: str, name: str, kind: str = "") -> Entity | None:
         """The entity that a name means now, or None."""
         with self._database.connection() as connection:
-            return Registry(entity_store.list_entities(connection, EntityFilter(tenant, Classification.RESTRICTED))).resolve(name, kind).entity
+            return (
+                Registry(entity_store.list_entities(connection, EntityFilter(tenant, Classification.RESTRICTED)))
+                .resolve(name, kind)
+                .entity
+            )

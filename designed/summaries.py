@@ -16,7 +16,16 @@ ALONE, HEARD, JOINED = 0, 1, 2
 
 def introduced_text(entity: RawEntity, level: Classification) -> str:
     """A name that a document introduces, without its place."""
-    value = [entity.name, entity.kind, entity.aliases, entity.declares, entity.group, entity.owner, dict(entity.attributes), level.value]
+    value = [
+        entity.name,
+        entity.kind,
+        entity.aliases,
+        entity.declares,
+        entity.group,
+        entity.owner,
+        dict(entity.attributes),
+        level.value,
+    ]
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
@@ -51,7 +60,9 @@ def end_names(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, RawName]]:
 
 def dependence(reading: Reading, prose: Sequence[RawClaim]) -> int:
     """How far the claims of a document depend on others'."""
-    if any(fact.kind != "mention" for fact in reading.facts) or any(c.rule.startswith(("kubernetes.", "backstage.")) for c in reading.claims):
+    if any(fact.kind != "mention" for fact in reading.facts) or any(
+        c.rule.startswith(("kubernetes.", "backstage.")) for c in reading.claims
+    ):
         return JOINED
     heard = bool(reading.facts) or any(c.relation != "CALLS" for c in (*reading.claims, *prose))
     return HEARD if heard else ALONE

@@ -11,12 +11,17 @@ from nexus.model.service import ADDRESS_CLASS, ANONYMOUS, UNNAMED, NodeKind
 
 Thing = tuple[str, NodeKind]
 # A host in front of others answers for none of them.
-_FRONT = re.compile(r"gateway|ingress|proxy|envoy|nginx|haproxy|traefik|balancer|router|sidecar|mesh|(?:^|[.-])(?:lb|elb|alb)(?:[.-]|$)", re.IGNORECASE)
+_FRONT = re.compile(
+    r"gateway|ingress|proxy|envoy|nginx|haproxy|traefik|balancer|router|sidecar|mesh|(?:^|[.-])(?:lb|elb|alb)(?:[.-]|$)",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"[\d.:]+|[0-9a-f:]+|localhost|.*\[.*|.*[/\\].*", re.IGNORECASE)
 
 
 def from_traces(
-    nodes: Iterable[tuple[str, NodeKind, str]], aliases: Iterable[tuple[str, NodeKind, str]] = (), answered: Iterable[tuple[str, NodeKind, str]] = (),
+    nodes: Iterable[tuple[str, NodeKind, str]],
+    aliases: Iterable[tuple[str, NodeKind, str]] = (),
+    answered: Iterable[tuple[str, NodeKind, str]] = (),
 ) -> list[Entity]:
     """Entities of (name, kind, environment), with what callers call them besides: (name, kind, host or RPC service).
 
@@ -44,7 +49,15 @@ def from_traces(
             continue
         spelled = tuple(dict.fromkeys((*_aliases(name, kind), *sorted(called.get((name, kind), ())))))
         made.append(
-            Entity(entity_rid(name, kind), name, kind.value, spelled, environments=tuple(sorted(environments - {""})), state=EntityState.PROPOSED, evidence=(TRACES,))
+            Entity(
+                entity_rid(name, kind),
+                name,
+                kind.value,
+                spelled,
+                environments=tuple(sorted(environments - {""})),
+                state=EntityState.PROPOSED,
+                evidence=(TRACES,),
+            )
         )
     return made
 

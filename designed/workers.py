@@ -30,7 +30,9 @@ class Workers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for pool in (self._pool, self._prose_pool):
             if pool is not None:
                 pool.shutdown(cancel_futures=True)
@@ -41,26 +43,36 @@ class Workers:
         if not self._large(texts):
             return _read(texts, self._readers, files)
         # Only files that others may include travel with every slice.
-        shared = {key: text for key, text in files.items() if key[1].endswith((".puml", ".iuml", ".pu", ".dsl", ".yaml", ".yml", ".json", ".env"))}
+        shared = {
+            key: text
+            for key, text in files.items()
+            if key[1].endswith((".puml", ".iuml", ".pu", ".dsl", ".yaml", ".yml", ".json", ".env"))
+        }
         pool = self._start()
         slices = [texts[i : i + SLICE] for i in range(0, len(texts), SLICE)]
         futures = [pool.submit(_read, part, self._readers, shared) for part in slices]
         return [reading for future in futures for reading in future.result()]
 
-    def prose(self, texts: Sequence[SourceText], readers: Mapping[str, str], names: Mapping[str, Registry]) -> dict[str, tuple[RawClaim, ...]]:
+    def prose(
+        self, texts: Sequence[SourceText], readers: Mapping[str, str], names: Mapping[str, Registry]
+    ) -> dict[str, tuple[RawClaim, ...]]:
         """Claims of running text by document rid. `names` are the same in every call."""
         if not self._large(texts):
             return _prose(texts, readers, names)
         if self._prose_pool is None:
             # The names go to each process once: their index is what takes time.
-            self._prose_pool = ProcessPoolExecutor(self._count, mp_context=get_context("spawn"), initializer=_install, initargs=(dict(names),))
+            self._prose_pool = ProcessPoolExecutor(
+                self._count, mp_context=get_context("spawn"), initializer=_install, initargs=(dict(names),)
+            )
             if self._pool is not None:
                 self._pool.shutdown()
                 self._pool = None
         pool = self._prose_pool
         found: dict[str, tuple[RawClaim, ...]] = {}
         slices = [texts[i : i + SLICE] for i in range(0, len(texts), SLICE)]
-        futures = [pool.submit(_installed_prose, part, {t.ref.rid: readers[t.ref.rid] for t in part}) for part in slices]
+        futures = [
+            pool.submit(_installed_prose, part, {t.ref.rid: readers[t.ref.rid] for t in part}) for part in slices
+        ]
         for future in futures:
             found |= future.result()
         return found
@@ -75,11 +87,15 @@ class Workers:
         return self._pool
 
 
-def _read(texts: Sequence[SourceText], readers: Mapping[str, Reader], files: Mapping[tuple[str, str], str]) -> list[DocumentReading]:
+def _read(
+    texts: Sequence[SourceText], readers: Mapping[str, Reader], files: Mapping[tuple[str, str], str]
+) -> list[DocumentReading]:
     return [read(text, readers, lambda path, n=text.namespace: files.get((n, path))) for text in texts]  # type: ignore[misc]  # the default binds the namespace
 
 
-def _prose(texts: Sequence[SourceText], readers: Mapping[str, str], names: Mapping[str, Registry]) -> dict[str, tuple[RawClaim, ...]]:
+def _prose(
+    texts: Sequence[SourceText], readers: Mapping[str, str], names: Mapping[str, Registry]
+) -> dict[str, tuple[RawClaim, ...]]:
     return {text.ref.rid: read_prose(text, readers[text.ref.rid], names[text.namespace]) for text in texts}
 
 

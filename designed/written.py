@@ -38,7 +38,10 @@ def read_written(text: SourceText, context: ReadContext) -> Reading:
         if block.kind == "fence" and block.language:
             body = text.text[block.start : block.end]
             if block.indent:
-                body = "".join(line[block.indent :] if line[: block.indent].isspace() else line for line in body.splitlines(keepends=True))
+                body = "".join(
+                    line[block.indent :] if line[: block.indent].isspace() else line
+                    for line in body.splitlines(keepends=True)
+                )
             found = read_fence(block.language, body, document.lines.line(block.start), context, block.indent)
             if found is not None:
                 reading += found
@@ -48,5 +51,7 @@ def read_written(text: SourceText, context: ReadContext) -> Reading:
 def _mentions(document: Document, text: SourceText) -> list[Fact]:
     found: dict[str, Fact] = {}
     for match in _VARIABLE.finditer(text.text):
-        found.setdefault(match[1], Fact("mention", text.ref.title, match[1], "", document.lines.place(match.start(1), match.end(1))))
+        found.setdefault(
+            match[1], Fact("mention", text.ref.title, match[1], "", document.lines.place(match.start(1), match.end(1)))
+        )
     return list(found.values())

@@ -33,8 +33,19 @@ def _check(data: dict[str, object]) -> None:
 
 def write_baseline(findings: Iterable[Finding]) -> str:
     """The text of a new baseline: every drift there is, sorted, so that changes are small in review."""
-    drift = sorted((f for f in findings if f.flag is not Flag.CONFIRMED), key=lambda f: (f.source.name, f.target.name, f.fingerprint))
-    items = [{"fingerprint": f.fingerprint, "flag": f.flag.value, "status": f.status, "edge": f"{f.source.name} {f.relation} {f.target.name}"} for f in drift]
+    drift = sorted(
+        (f for f in findings if f.flag is not Flag.CONFIRMED),
+        key=lambda f: (f.source.name, f.target.name, f.fingerprint),
+    )
+    items = [
+        {
+            "fingerprint": f.fingerprint,
+            "flag": f.flag.value,
+            "status": f.status,
+            "edge": f"{f.source.name} {f.relation} {f.target.name}",
+        }
+        for f in drift
+    ]
     return json.dumps({"version": VERSION, "findings": items}, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -45,4 +56,6 @@ def shrunk(text: str, name: str, findings: Iterable[Finding]) -> tuple[str, list
     present = {f.fingerprint for f in findings if f.flag is not Flag.CONFIRMED}
     gone = [item for item in data["findings"] if item["fingerprint"] not in present]
     data["findings"] = [item for item in data["findings"] if item["fingerprint"] in present]
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n", [str(item.get("edge", item["fingerprint"])) for item in gone]
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n", [
+        str(item.get("edge", item["fingerprint"])) for item in gone
+    ]

@@ -11,8 +11,22 @@ from nexus.model.claim import Claim
 
 _CRON = re.compile(r"^\s*(\S+\s+){4}\S+\s*$")
 _TIME = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b")
-_WEEKDAYS = {"monday": 0, "tuesday": 1, "wednesday": 2, "thursday": 3, "friday": 4, "saturday": 5, "sunday": 6,
-             "월요일": 0, "화요일": 1, "수요일": 2, "목요일": 3, "금요일": 4, "토요일": 5, "일요일": 6}
+_WEEKDAYS = {
+    "monday": 0,
+    "tuesday": 1,
+    "wednesday": 2,
+    "thursday": 3,
+    "friday": 4,
+    "saturday": 5,
+    "sunday": 6,
+    "월요일": 0,
+    "화요일": 1,
+    "수요일": 2,
+    "목요일": 3,
+    "금요일": 4,
+    "토요일": 5,
+    "일요일": 6,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +59,28 @@ class Cadence:
     def allows(self, at: datetime) -> bool:
         """Whether activity in the hour of `at` can belong to a firing (one hour of tolerance to both sides; words without a time allow any hour)."""
         if self.cron:
-            return any(_fires_between(self.cron, at + timedelta(hours=shift), at + timedelta(hours=shift + 1)) for shift in (-1, 0))
+            return any(
+                _fires_between(self.cron, at + timedelta(hours=shift), at + timedelta(hours=shift + 1))
+                for shift in (-1, 0)
+            )
         if self.hour is None:
             return bool(self.fires_on(at.date())) or (self.weekday is None and self.month_day is None)
-        return any(self.fires_on((at - timedelta(hours=late)).date()) and (at - timedelta(hours=late)).hour == self.hour for late in (0, 1))
+        return any(
+            self.fires_on((at - timedelta(hours=late)).date()) and (at - timedelta(hours=late)).hour == self.hour
+            for late in (0, 1)
+        )
 
 
 def declared(claims: Iterable[Claim]) -> Cadence | None:
     """The schedule that claims state, or None; the rarest where several do."""
-    found = [c for claim in claims for q in claim.quantities if q.metric == "schedule" and (c := parse(q.text)) is not None]
-    return min(found, key=lambda c: (c.firings([date(2026, 1, 1) + timedelta(days=n) for n in range(90)]), c.text)) if found else None
+    found = [
+        c for claim in claims for q in claim.quantities if q.metric == "schedule" and (c := parse(q.text)) is not None
+    ]
+    return (
+        min(found, key=lambda c: (c.firings([date(2026, 1, 1) + timedelta(days=n) for n in range(90)]), c.text))
+        if found
+        else None
+    )
 
 
 def parse(text: str) -> Cadence | None:
@@ -73,8 +99,13 @@ def parse(text: str) -> Cadence | None:
         return Cadence(text.strip(), every=7, hour=hour)
     if any(word in words for word in ("hour", "매시간")):
         return Cadence(text.strip(), every=1 / 24)
-    if any(word in words for word in ("night", "daily", "day", "midnight", "매일", "매 일", "매일밤", "자정", "새벽")) or hour is not None:
-        return Cadence(text.strip(), every=1, hour=0 if hour is None and ("midnight" in words or "자정" in words) else hour)
+    if (
+        any(word in words for word in ("night", "daily", "day", "midnight", "매일", "매 일", "매일밤", "자정", "새벽"))
+        or hour is not None
+    ):
+        return Cadence(
+            text.strip(), every=1, hour=0 if hour is None and ("midnight" in words or "자정" in words) else hour
+        )
     return None
 
 

@@ -18,13 +18,24 @@ SIGNATURE_HEADER = "Nexus-Signature"
 
 def event(change: Change, finding: Finding, *, run: str, tenant: str, environment: str, at: datetime) -> dict[str, Any]:
     """One event. `type` ends in the new state; `id` is stable, so that a repeated delivery can be told apart by its receiver."""
-    identity = hashlib.sha256(f"{tenant}:{environment}:{run}:{change.fingerprint}:{change.after.value}".encode()).hexdigest()[:32]
+    identity = hashlib.sha256(
+        f"{tenant}:{environment}:{run}:{change.fingerprint}:{change.after.value}".encode()
+    ).hexdigest()[:32]
     return {
-        "specversion": "1.0", "id": identity, "source": f"/diff/{tenant}" + (f"/{environment}" if environment else ""), "type": f"{TYPE}.{change.after.value}",
-        "subject": change.fingerprint, "time": instant(at), "datacontenttype": "application/json",
+        "specversion": "1.0",
+        "id": identity,
+        "source": f"/diff/{tenant}" + (f"/{environment}" if environment else ""),
+        "type": f"{TYPE}.{change.after.value}",
+        "subject": change.fingerprint,
+        "time": instant(at),
+        "datacontenttype": "application/json",
         "data": {
             "fingerprint": change.fingerprint,
-            "from": change.before.value if change.before else None, "to": change.after.value, "note": change.note, "run": run, "finding": finding_json(finding),
+            "from": change.before.value if change.before else None,
+            "to": change.after.value,
+            "note": change.note,
+            "run": run,
+            "finding": finding_json(finding),
         },
     }
 

@@ -30,7 +30,12 @@ from nexus.model.finding import Finding, Flag
 from nexus.model.service import UNNAMED, Node
 from nexus.plugins import load_plugins
 
-_DOCUMENTED_AS = {Relation.CALLS_OBSERVED: "CALLS", Relation.PUBLISHES_OBSERVED: "PUBLISHES", Relation.SUBSCRIBES_OBSERVED: "SUBSCRIBES", Relation.DELIVERS_OBSERVED: "DELIVERS"}
+_DOCUMENTED_AS = {
+    Relation.CALLS_OBSERVED: "CALLS",
+    Relation.PUBLISHES_OBSERVED: "PUBLISHES",
+    Relation.SUBSCRIBES_OBSERVED: "SUBSCRIBES",
+    Relation.DELIVERS_OBSERVED: "DELIVERS",
+}
 
 
 class Row(NamedTuple):
@@ -86,7 +91,9 @@ def compare(evidence: Evidence, policy: Policy) -> Comparison:
                 place = claim.document.rid, pair.target.key
                 reserved[place] = reserved.get(place, frozenset()).union(pair.source.identities)
     observed = [e for e in evidence.observed if amount(e)]
-    indexes = Indexes(EdgeIndex(observed, world.names), EdgeIndex(evidence.edges, world.names), world, consumers, reserved)
+    indexes = Indexes(
+        EdgeIndex(observed, world.names), EdgeIndex(evidence.edges, world.names), world, consumers, reserved
+    )
     reach = rank.Reach(observed)
     rows: list[Row] = []
     every: set[str] = set()
@@ -106,12 +113,16 @@ def _ordered(labels: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(labels))
 
 
-def _judge(component: Component, seen: frozenset[str], hidden: frozenset[str], indexes: Indexes, reach: rank.Reach) -> Iterator[Row]:
+def _judge(
+    component: Component, seen: frozenset[str], hidden: frozenset[str], indexes: Indexes, reach: rank.Reach
+) -> Iterator[Row]:
     """Findings of one group for readers who see the labels `seen` and not those in `hidden`."""
     view = (seen, hidden)
     left = component.edges
     if seen:
-        shown = [pair for whole in component.pairs if (pair := whole if not hidden else replace_claims(whole, seen)).claims]
+        shown = [
+            pair for whole in component.pairs if (pair := whole if not hidden else replace_claims(whole, seen)).claims
+        ]
         documented = frozenset([pair.key for pair in shown])
         here = _consumers_in(indexes, shown)
         spoken: set[str] = set()
@@ -123,7 +134,15 @@ def _judge(component: Component, seen: frozenset[str], hidden: frozenset[str], i
                     spoken.update([e.rid for e in subject.edges])
                 for kind, verdict in (*([settled] if settled else []), *extra):
                     spoken.update([e.rid for e in _spoken_for(kind, subject, indexes)])
-                    yield _row(subject, kind, verdict, indexes.world, reach, view, primary=settled is not None and verdict is settled[1])
+                    yield _row(
+                        subject,
+                        kind,
+                        verdict,
+                        indexes.world,
+                        reach,
+                        view,
+                        primary=settled is not None and verdict is settled[1],
+                    )
         left = tuple([e for e in left if e.rid not in spoken])
     for edges in _alike([e for e in left if not _ignored(e, indexes)], indexes):
         subject = _undocumented(edges, indexes)
@@ -142,7 +161,9 @@ def _alike(edges: Sequence[ObservedEdge], indexes: Indexes) -> list[Sequence[Obs
     names = indexes.world.names
     alike: dict[tuple[str, str, str, str], list[ObservedEdge]] = {}
     for edge in told:
-        alike.setdefault((edge.relation, names.observed(edge.source)[0], names.observed(edge.target)[0], edge.source.environment), []).append(edge)
+        alike.setdefault(
+            (edge.relation, names.observed(edge.source)[0], names.observed(edge.target)[0], edge.source.environment), []
+        ).append(edge)
     return [alike[key] for key in sorted(alike)]
 
 
@@ -182,7 +203,11 @@ def judge_documented(subject: Subject, world: World) -> tuple[tuple[Kind, Verdic
     if not subject.traits & SEVERAL:
         # One plain statement promises nothing and contradicts nobody.
         return settled, []
-    return settled, [(kind, verdict) for kind in _asked("promise", subject.traits) if (verdict := kind.decide(subject, world)) is not None]
+    return settled, [
+        (kind, verdict)
+        for kind in _asked("promise", subject.traits)
+        if (verdict := kind.decide(subject, world)) is not None
+    ]
 
 
 def _spoken_for(kind: Kind, subject: Subject, indexes: Indexes) -> tuple[ObservedEdge, ...]:
@@ -190,9 +215,15 @@ def _spoken_for(kind: Kind, subject: Subject, indexes: Indexes) -> tuple[Observe
     if kind.status == "direction":
         return subject.opposite
     if kind.status in ("sync_vs_async", "channel"):
-        return subject.other_mode + subject.deliveries + explained((*subject.other_mode, *subject.deliveries), subject.source, subject.target, indexes.window)
+        return (
+            subject.other_mode
+            + subject.deliveries
+            + explained((*subject.other_mode, *subject.deliveries), subject.source, subject.target, indexes.window)
+        )
     if kind.status == "confirmed" and subject.traits & ASYNCHRONOUS:
-        return subject.deliveries + explained(subject.deliveries or subject.edges, subject.source, subject.target, indexes.window)
+        return subject.deliveries + explained(
+            subject.deliveries or subject.edges, subject.source, subject.target, indexes.window
+        )
     return ()
 
 
@@ -208,7 +239,10 @@ def _implied(edge: ObservedEdge, indexes: Indexes) -> bool:
     sent = indexes.window.out_of(Relation.PUBLISHES_OBSERVED.value, ends[0])
     taken = indexes.window.out_of(Relation.SUBSCRIBES_OBSERVED.value, ends[1])
     names = edge.via or {e.target.name: 1 for e in sent}
-    return any(any(same_topic(e.target.name, name) for e in sent) and any(same_topic(e.target.name, name) for e in taken) for name in names)
+    return any(
+        any(same_topic(e.target.name, name) for e in sent) and any(same_topic(e.target.name, name) for e in taken)
+        for name in names
+    )
 
 
 def _ends(edge: ObservedEdge, indexes: Indexes) -> tuple[End, End]:
@@ -223,7 +257,16 @@ def _undocumented(edges: Sequence[ObservedEdge], indexes: Indexes) -> Subject:
     return Subject(_DOCUMENTED_AS[edge.relation], source, target, Via(), edge.source.environment, edges=tuple(edges))
 
 
-def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: rank.Reach, view: tuple[frozenset[str], frozenset[str]], *, primary: bool) -> Row:
+def _row(
+    subject: Subject,
+    kind: Kind,
+    verdict: Verdict,
+    world: World,
+    reach: rank.Reach,
+    view: tuple[frozenset[str], frozenset[str]],
+    *,
+    primary: bool,
+) -> Row:
     environment = subject.environment or world.evidence.environment
     if subject.claims:
         source, target = node_of(subject.source, environment), node_of(subject.target, environment)
@@ -231,21 +274,46 @@ def _row(subject: Subject, kind: Kind, verdict: Verdict, world: World, reach: ra
         strongest = max(subject.edges, key=lambda e: (amount(e), e.rid)) if len(subject.edges) > 1 else subject.edges[0]
         source, target = strongest.source, strongest.target
     details: dict[str, Any] = dict(verdict.details)
-    if subject.traits & PROMISES and kind.status == "confirmed" and (checked := [p.as_dict() for p in promises.check(subject, world)]):
+    if (
+        subject.traits & PROMISES
+        and kind.status == "confirmed"
+        and (checked := [p.as_dict() for p in promises.check(subject, world)])
+    ):
         details["promises"] = checked
     if series := world.series(subject.past or subject.edges):
         details["series"] = {"from": world.evidence.history_from.isoformat(), "days": series}
     if subject.source.members or subject.target.members:
         details["members"] = [*subject.source.members, *subject.target.members]
-    identity = fingerprint(kind.identity, subject.relation, subject.source.key, subject.target.key, subject.via, environment)
+    identity = fingerprint(
+        kind.identity, subject.relation, subject.source.key, subject.target.key, subject.via, environment
+    )
     finding = Finding(
-        identity, kind.flag, kind.status, verdict.reason, subject.relation, source, target, subject.via, environment, kind.severity if verdict.severity is None else verdict.severity,
-        rank.score(kind, verdict, subject, reach, world), sentences.summary(kind, verdict, source, target, subject.relation), exposure=verdict.exposure,
-        what_would_change_this=verdict.change, designed=_designed(identity, subject, source, target), observed=verdict.edge, undecided=verdict.undecided, details=details,
+        identity,
+        kind.flag,
+        kind.status,
+        verdict.reason,
+        subject.relation,
+        source,
+        target,
+        subject.via,
+        environment,
+        kind.severity if verdict.severity is None else verdict.severity,
+        rank.score(kind, verdict, subject, reach, world),
+        sentences.summary(kind, verdict, source, target, subject.relation),
+        exposure=verdict.exposure,
+        what_would_change_this=verdict.change,
+        designed=_designed(identity, subject, source, target),
+        observed=verdict.edge,
+        undecided=verdict.undecided,
+        details=details,
     )
     calls = sum([amount(e) for e in subject.edges]) if primary and kind.flag is not Flag.DOC_ONLY else 0
     return Row(finding, view[0], view[1], primary, calls)
 
 
 def _designed(identity: str, subject: Subject, source: Node, target: Node) -> DesignedEdge | None:
-    return DesignedEdge(identity, Relation(subject.relation), source, target, subject.via, subject.claims) if subject.claims else None
+    return (
+        DesignedEdge(identity, Relation(subject.relation), source, target, subject.via, subject.claims)
+        if subject.claims
+        else None
+    )

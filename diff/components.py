@@ -72,7 +72,14 @@ def touched(pair: Pair, indexes: Indexes) -> set[str]:
             return found
     for via, environment, claims in by_via(pair.claims, pair.relation):
         subject = subject_of(pair, via, environment, claims, frozenset(), indexes)
-        for edges in (subject.edges, subject.opposite, subject.other_mode, subject.beside, subject.deliveries, *subject.through):
+        for edges in (
+            subject.edges,
+            subject.opposite,
+            subject.other_mode,
+            subject.beside,
+            subject.deliveries,
+            *subject.through,
+        ):
             found.update(e.rid for e in edges)
         if subject.deliveries:
             found.update(e.rid for e in explained(subject.deliveries, pair.source, pair.target, indexes.window))
@@ -83,4 +90,7 @@ def _plain(pair: Pair) -> bool:
     """A waiting call between two services or data stores, without a rule about others: nothing but the two directions bears on it."""
     if pair.relation != "CALLS" or pair.target.kind == NodeKind.TOPIC:
         return False
-    return not any(c.exclusivity or c.via.channel or c.attributes or (c.via.protocol and is_messaging(c.via.protocol)) for c in pair.claims)
+    return not any(
+        c.exclusivity or c.via.channel or c.attributes or (c.via.protocol and is_messaging(c.via.protocol))
+        for c in pair.claims
+    )

@@ -41,7 +41,13 @@ def digest(report: Report, resolved: Sequence[Finding] = ()) -> Digest:
     totals = report.totals
     sections = tuple(
         (title, tuple(_line(f) for f in found[:SHOWN]), max(len(found) - SHOWN, 0))
-        for title, found in (("New", fresh), ("Resolved", gone), ("Held: telemetry was lost", held), ("Still open", still)) if found
+        for title, found in (
+            ("New", fresh),
+            ("Resolved", gone),
+            ("Held: telemetry was lost", held),
+            ("Still open", still),
+        )
+        if found
     )
     window = f"{report.run.window_from:%Y-%m-%d} to {report.run.window_to:%Y-%m-%d}"
     headline = (

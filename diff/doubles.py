@@ -49,14 +49,23 @@ class SimulatedWorld:
             return list(self.designed)
         first, until = self._days(wanted.window)
         found: list[ObservedEdge] = [
-            e for edge in self.sim.edges if (not wanted.rids or edge.rid in wanted.rids) and (e := cache.edge(edge, first, until)) is not None
+            e
+            for edge in self.sim.edges
+            if (not wanted.rids or edge.rid in wanted.rids) and (e := cache.edge(edge, first, until)) is not None
         ]
         return sorted(found, key=lambda e: e.rid)
 
     def edge(self, _tenant: str, rid: str, window: TimeRange) -> ObservedEdge | None:
         """One edge."""
         cache = self._read()
-        return next((e for edge in self.sim.edges if edge.rid == rid and (e := cache.edge(edge, *self._days(window))) is not None), None)
+        return next(
+            (
+                e
+                for edge in self.sim.edges
+                if edge.rid == rid and (e := cache.edge(edge, *self._days(window))) is not None
+            ),
+            None,
+        )
 
     def series(self, _tenant: str, _rid: str, _window: TimeRange, _step: str) -> list[dict[str, Any]]:
         """No finer than days here."""
@@ -80,12 +89,22 @@ class SimulatedWorld:
     def histories(self, _tenant: str, _environment: str | None, start: date, end: date) -> dict[str, EdgeHistory]:
         """Of every edge that was active."""
         cache = self._read()
-        return {edge.rid: replace(h, by_day=()) for edge in self.sim.edges if (h := cache.history(edge, (start - EPOCH).days, (end - EPOCH).days)).mask}
+        return {
+            edge.rid: replace(h, by_day=())
+            for edge in self.sim.edges
+            if (h := cache.history(edge, (start - EPOCH).days, (end - EPOCH).days)).mask
+        }
 
-    def counts_by_day(self, _tenant: str, rids: Collection[str], start: date, end: date) -> dict[str, tuple[tuple[int, int], ...]]:
+    def counts_by_day(
+        self, _tenant: str, rids: Collection[str], start: date, end: date
+    ) -> dict[str, tuple[tuple[int, int], ...]]:
         """Of those edges."""
         cache = self._read()
-        return {edge.rid: cache.history(edge, (start - EPOCH).days, (end - EPOCH).days).by_day for edge in self.sim.edges if edge.rid in rids}
+        return {
+            edge.rid: cache.history(edge, (start - EPOCH).days, (end - EPOCH).days).by_day
+            for edge in self.sim.edges
+            if edge.rid in rids
+        }
 
     def service_days(self, _tenant: str, _environment: str | None, start: date, end: date) -> list[ServiceDay]:
         """Daily rows."""

@@ -91,27 +91,83 @@ def scenarios() -> list[Scenario]:
     """Rates, bursts, weekly and monthly jobs, canaries, outages, renames, head and tail sampling."""
     return [
         Scenario("daily edge, 1 in 20 requests", _target, 0.01, edges=CLAIMED),
-        Scenario("daily edge at the threshold, 1 in 1,000", lambda n: _target(n, rate=0.001), 0.01, requests=10_000, edges=CLAIMED),
+        Scenario(
+            "daily edge at the threshold, 1 in 1,000",
+            lambda n: _target(n, rate=0.001),
+            0.01,
+            requests=10_000,
+            edges=CLAIMED,
+        ),
         Scenario("about three calls a day", lambda n: _target(n, rate=1 / 300), 0.01, edges=CLAIMED),
         Scenario("about one call a day", lambda n: _target(n, rate=0.001), 0.01, edges=CLAIMED),
         Scenario("bursts on one random day in three", lambda n: _target(n, rate=0.05, active_share=1 / 3), 0.02),
         Scenario("campaigns, 10 days on and 25 off", lambda n: _target(n, rate=0.05, campaign=(10, 25)), 0.01),
-        Scenario("weekly edge on a random day, to day 90", lambda n: _target(n, rate=0.02, active_share=1 / 7), 0.05, days=90, per_edge=True, edges=200),
-        Scenario("weekly job on Monday, declared", lambda n: _target(n, schedule=Cadence("every Monday", every=7, weekday=0)), 0.01, schedule="every Monday"),
-        Scenario("monthly job, declared", lambda n: _target(n, schedule=Cadence("monthly", every=30, month_day=1)), 0.01, schedule="first of the month"),
-        Scenario("daily edge, head sampling 10 %", _target, 0.01, sim=lambda s: replace(s, keep=0.1, sampling="head"), edges=CLAIMED),
-        Scenario("nightly job, head sampling 1 %", lambda n: _target(n, schedule=Cadence("nightly")), 0.0, sim=lambda s: replace(s, keep=0.01, sampling="head",
-            requests=dict.fromkeys(s.requests, 100000)),
-                 schedule="every night at 02:00", expected=frozenset({"not_observable", "confirmed"})),
-        Scenario("daily edge, tail sampling", lambda n: _target(n, rate=1e-9), 0.0, sim=lambda s: replace(s, sampling="tail"), expected=frozenset({"not_observable"})),
-        Scenario("daily edge, telemetry out for 40 days", _target, 0.01, sim=lambda s: replace(s, outages=frozenset(range(100, 140))), edges=CLAIMED),
+        Scenario(
+            "weekly edge on a random day, to day 90",
+            lambda n: _target(n, rate=0.02, active_share=1 / 7),
+            0.05,
+            days=90,
+            per_edge=True,
+            edges=200,
+        ),
+        Scenario(
+            "weekly job on Monday, declared",
+            lambda n: _target(n, schedule=Cadence("every Monday", every=7, weekday=0)),
+            0.01,
+            schedule="every Monday",
+        ),
+        Scenario(
+            "monthly job, declared",
+            lambda n: _target(n, schedule=Cadence("monthly", every=30, month_day=1)),
+            0.01,
+            schedule="first of the month",
+        ),
+        Scenario(
+            "daily edge, head sampling 10 %",
+            _target,
+            0.01,
+            sim=lambda s: replace(s, keep=0.1, sampling="head"),
+            edges=CLAIMED,
+        ),
+        Scenario(
+            "nightly job, head sampling 1 %",
+            lambda n: _target(n, schedule=Cadence("nightly")),
+            0.0,
+            sim=lambda s: replace(s, keep=0.01, sampling="head", requests=dict.fromkeys(s.requests, 100000)),
+            schedule="every night at 02:00",
+            expected=frozenset({"not_observable", "confirmed"}),
+        ),
+        Scenario(
+            "daily edge, tail sampling",
+            lambda n: _target(n, rate=1e-9),
+            0.0,
+            sim=lambda s: replace(s, sampling="tail"),
+            expected=frozenset({"not_observable"}),
+        ),
+        Scenario(
+            "daily edge, telemetry out for 40 days",
+            _target,
+            0.01,
+            sim=lambda s: replace(s, outages=frozenset(range(100, 140))),
+            edges=CLAIMED,
+        ),
         Scenario("never called", lambda n: _target(n, rate=0.05, first_day=10_000)),
         Scenario("stops on day 120 (daily)", lambda n: _target(n, last_day=120), 0.01),
         Scenario("stops on day 120 (bursts, one day in three)", lambda n: _target(n, active_share=1 / 3, last_day=120)),
         Scenario("undocumented from day 0", _target, documented=False),
-        Scenario("undocumented from day 120 (1 in 1,000)", lambda n: _target(n, rate=0.001, first_day=120), documented=False, days=200),
-        Scenario("canary from day 60, one of two versions", lambda n: _target(n, first_day=60, versions=("2",)), documented=False, sim=lambda s: replace(s, versions={SOURCE: ("1",
-            "2")}), days=120),
+        Scenario(
+            "undocumented from day 120 (1 in 1,000)",
+            lambda n: _target(n, rate=0.001, first_day=120),
+            documented=False,
+            days=200,
+        ),
+        Scenario(
+            "canary from day 60, one of two versions",
+            lambda n: _target(n, first_day=60, versions=("2",)),
+            documented=False,
+            sim=lambda s: replace(s, versions={SOURCE: ("1", "2")}),
+            days=120,
+        ),
         Scenario("renamed on day 120", lambda n: _target(n, last_day=119), days=135),
     ]
 
@@ -127,7 +183,11 @@ def run(scenario: Scenario, worlds: int, policy: Policy, step: int = 1, first: i
 def _play(scenario: Scenario, numbers: list[int], policy: Policy, step: int, score: Score) -> None:
     edges = [scenario.edge(n) for n in numbers]
     known = TrueEdge(SOURCE, "steady")
-    renamed = [replace(e, target=f"{e.target}-next", first_day=120, last_day=None) for e in edges] if "renamed" in scenario.name else []
+    renamed = (
+        [replace(e, target=f"{e.target}-next", first_day=120, last_day=None) for e in edges]
+        if "renamed" in scenario.name
+        else []
+    )
     # Callees send no spans of their own: what they would add is work for each look, and no evidence of the caller.
     sim = scenario.sim(Sim({SOURCE: scenario.requests, "steady": 500}, (*edges, *renamed, known), seed=numbers[0]))
     documents = [says(SOURCE, "steady")]
@@ -138,7 +198,11 @@ def _play(scenario: Scenario, numbers: list[int], policy: Policy, step: int, sco
     last: dict[str, tuple[str, bool]] = {}
     for until in range(1, scenario.days + 1, step):
         made = compare(sim.evidence(until, documents, cache=cache), policy)
-        last = {r.finding.target.name: (r.finding.status, r.finding.undecided) for r in made.rows if r.finding.source.name == SOURCE and not r.hidden}
+        last = {
+            r.finding.target.name: (r.finding.status, r.finding.undecided)
+            for r in made.rows
+            if r.finding.source.name == SOURCE and not r.hidden
+        }
         for edge in edges:
             state[edge.target].note(edge, *last.get(edge.target, ("", False)), until, step)
     score.worlds += len(edges)
@@ -170,7 +234,11 @@ class _Seen:
         if status in ABSENT and not alive:
             self.first_suspected = self.first_suspected or until
             self.first_gone = self.first_gone or (None if undecided else until)
-        if status in ("provisional", "emerging", "rare", "robust", "external") and self.first_new is None and status != "provisional":
+        if (
+            status in ("provisional", "emerging", "rare", "robust", "external")
+            and self.first_new is None
+            and status != "provisional"
+        ):
             self.first_new = until
 
 
@@ -208,7 +276,17 @@ def table(scores: Iterator[tuple[Scenario, Score]]) -> Iterator[str]:
         limit = f"{scenario.limit:.0%}" if scenario.limit is not None else "-"
         missed = f"{score.missed}{f' ({score.renamed} renames proposed)' if score.renamed else ''}"
         cells = (
-            scenario.name, score.worlds, f"{score.edge_years:.0f}", rate, limit, doubts, score.false_new, _days(score.suspected), _days(score.detected), missed, score.unexpected,
+            scenario.name,
+            score.worlds,
+            f"{score.edge_years:.0f}",
+            rate,
+            limit,
+            doubts,
+            score.false_new,
+            _days(score.suspected),
+            _days(score.detected),
+            missed,
+            score.unexpected,
         )
         yield f"| {' | '.join(map(str, cells))} |"
 

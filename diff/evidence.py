@@ -53,4 +53,3 @@ class Evidence:
         """Whether the window ends inside a day."""
         end = self.window_to
         return (end.hour, end.minute, end.second, end.microsecond) != (0, 0, 0, 0)
-

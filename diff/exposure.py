@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from diff.world import ServiceHistory, World
 
 # Words that say nothing about which service a host is.
-_PLAIN = frozenset("service svc api app com net org io dev local internal prod staging test example www http https cluster server host gateway db database".split())
+_PLAIN = frozenset(
+    "service svc api app com net org io dev local internal prod staging test example www http https cluster server host gateway db database".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,11 @@ def absence(subject: Subject, world: World) -> Absence:
     if blocked is not None:
         return blocked
     if world.sampling(service) == "tail":
-        return _none("sampling_biased", "the traces are tail-sampled: what was kept says nothing of what was not", "keep a head-sampled share of the traces")
+        return _none(
+            "sampling_biased",
+            "the traces are tail-sampled: what was kept says nothing of what was not",
+            "keep a head-sampled share of the traces",
+        )
     found = _bounded(subject, world, service, control)
     return _in_scope(subject, world, found) if found.level != "none" else found
 
@@ -64,10 +70,19 @@ def _in_scope(subject: Subject, world: World, found: Absence) -> Absence:
     """The last two reasons: another environment is meant, or a condition that may never have held."""
     here = world.evidence.environment
     if here and subject.claims and all(c.environment and c.environment != here for c in subject.claims):
-        return _none("environment_out_of_scope", f"the document speaks of {subject.environment}, this report of {here}", f"run the diff for {subject.environment}")
+        return _none(
+            "environment_out_of_scope",
+            f"the document speaks of {subject.environment}, this report of {here}",
+            f"run the diff for {subject.environment}",
+        )
     if found.level == "strong" and subject.claims and all(c.modality is Modality.CONDITIONAL for c in subject.claims):
-        return Absence("none", "condition_never_exercised", "the document makes it conditional, and traces do not show whether the condition ever held",
-                       "exercise the condition, or say when it holds", found.exposure)
+        return Absence(
+            "none",
+            "condition_never_exercised",
+            "the document makes it conditional, and traces do not show whether the condition ever held",
+            "exercise the condition, or say when it holds",
+            found.exposure,
+        )
     return found
 
 
@@ -75,7 +90,11 @@ def _mapped(subject: Subject) -> Absence | None:
     source = subject.source
     if not source.mapped:
         text = "several things have that name" if source.ambiguous else "the registry does not know that name"
-        return _none("source_unmapped", f"{text}: {source.name}", f"declare {source.name} (or the name it has in traces) in entities.yaml")
+        return _none(
+            "source_unmapped",
+            f"{text}: {source.name}",
+            f"declare {source.name} (or the name it has in traces) in entities.yaml",
+        )
     return None
 
 
@@ -83,17 +102,33 @@ def _visible(subject: Subject, world: World, service: ServiceHistory | None) -> 
     source = subject.source
     if service is None and subject.environment and world.service(source) is not None:
         return _none(
-            "environment_out_of_scope", f"the document speaks of {subject.environment}, where no span of {source.name} was seen", f"send traces of {source.name} in {subject.environment}",
+            "environment_out_of_scope",
+            f"the document speaks of {subject.environment}, where no span of {source.name} was seen",
+            f"send traces of {source.name} in {subject.environment}",
         )
     if service is None or not world.emitted(service, world.window_mask):
         gap = world.window_gap_mask & world.window_mask
         if service is None or not gap:
-            return _none("source_unseen", f"no span of {source.name} in the window", f"send traces of {source.name}, or remove it from the documents")
-        return _none("source_unseen", f"no span of {source.name} in the window, of which {gap.bit_count()} days could not be read", "read the missing ranges again")
+            return _none(
+                "source_unseen",
+                f"no span of {source.name} in the window",
+                f"send traces of {source.name}, or remove it from the documents",
+            )
+        return _none(
+            "source_unseen",
+            f"no span of {source.name} in the window, of which {gap.bit_count()} days could not be read",
+            "read the missing ranges again",
+        )
     opportunities = _opportunities(subject, world, service)
     if not any(opportunities.values()):
-        what = f"no message on {subject.target.name} was seen" if subject.relation == "SUBSCRIBES" else f"{source.name} handled no request"
-        return _none("no_exposure", f"{what} in {world.evidence.days} days, so there was no occasion", "wait for traffic")
+        what = (
+            f"no message on {subject.target.name} was seen"
+            if subject.relation == "SUBSCRIBES"
+            else f"{source.name} handled no request"
+        )
+        return _none(
+            "no_exposure", f"{what} in {world.evidence.days} days, so there was no occasion", "wait for traffic"
+        )
     return None
 
 
@@ -101,18 +136,23 @@ def _resolvable(subject: Subject, world: World, control: float) -> Absence | Non
     target = subject.target
     if not target.mapped and not world.seen(target):
         return _none(
-            "target_unresolvable", f"nothing says how {target.name} looks in traces" + (" (several things have that name)" if target.ambiguous else ""),
+            "target_unresolvable",
+            f"nothing says how {target.name} looks in traces"
+            + (" (several things have that name)" if target.ambiguous else ""),
             f"declare {target.name} and its host names in entities.yaml",
         )
     if control < world.policy.detection_min:
         return _none(
-            "target_unresolvable", f"only {control:.0%} of such calls of {subject.source.name} name their target", "make the callee's name visible (server.address, service.peer.name)",
+            "target_unresolvable",
+            f"only {control:.0%} of such calls of {subject.source.name} name their target",
+            "make the callee's name visible (server.address, service.peer.name)",
         )
     if not world.seen(target):
         hidden = _hiding(subject, world)
         if hidden:
             return _none(
-                "target_unresolvable", f"it may be the unmapped host {hidden[0].target.name}, which {subject.source.name} calls",
+                "target_unresolvable",
+                f"it may be the unmapped host {hidden[0].target.name}, which {subject.source.name} calls",
                 f"say in entities.yaml whether {hidden[0].target.name} is {target.name}",
             )
     return None
@@ -122,7 +162,9 @@ def _hiding(subject: Subject, world: World) -> list[ObservedEdge]:
     """Unmapped hosts that the source calls and whose name shares a telling word with the target."""
     telling = {word for spelling in subject.target.spellings for word in words(spelling) if len(word) > 2} - _PLAIN
     loose = [edge for key in subject.source.identities for edge in world.loose.get(key, ())]
-    return sorted((e for e in loose if telling & (set(words(e.target.name)) - _PLAIN)), key=lambda e: (-e.calls, e.target.name))
+    return sorted(
+        (e for e in loose if telling & (set(words(e.target.name)) - _PLAIN)), key=lambda e: (-e.calls, e.target.name)
+    )
 
 
 def _bounded(subject: Subject, world: World, service: ServiceHistory, control: float) -> Absence:
@@ -134,7 +176,13 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
         first = before.offset
         counted = {offset: count for offset, count in counted.items() if offset > first}
     m, days = world.exposed(counted)
-    exposure = Exposure(m, days, round(control, 4), stats.rate_upper(m, control, policy.alpha), stats.active_day_upper(days, policy.alpha))
+    exposure = Exposure(
+        m,
+        days,
+        round(control, 4),
+        stats.rate_upper(m, control, policy.alpha),
+        stats.active_day_upper(days, policy.alpha),
+    )
     declared = cadence.declared(subject.claims)
     if before is not None:
         if declared is not None:
@@ -143,12 +191,20 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
                 return scheduled
         unsure = silence.doubt(subject, before, world)
         if unsure is not None:
-            return Absence("weak" if unsure.reason == "silent_within_rhythm" else "none", unsure.reason, f"last seen on {before.last}; {unsure.because}", unsure.change, exposure)
+            return Absence(
+                "weak" if unsure.reason == "silent_within_rhythm" else "none",
+                unsure.reason,
+                f"last seen on {before.last}; {unsure.because}",
+                unsure.change,
+                exposure,
+            )
         needed_days = stats.silent_days_needed(before.active, before.days, policy.ceased_max)
         return Absence(
-            "weak", "silent_within_rhythm",
+            "weak",
+            "silent_within_rhythm",
             f"last seen on {before.last:%Y-%m-%d}; active on {before.active} of {before.days} days before, so {before.silent} silent days are within its rhythm",
-            f"one sighting, or {max(needed_days - before.silent, 1)} more silent days", exposure,
+            f"one sighting, or {max(needed_days - before.silent, 1)} more silent days",
+            exposure,
         )
     if declared is not None:
         return _by_schedule(subject, world, service, control, exposure, declared)
@@ -159,42 +215,101 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
     # Days lost since the source is known: with them as the others are, it would be decided.
     lost = (world.gap_mask >> min(counted, default=0)).bit_count()
     if not enough and lost and days + lost >= days_min and m + lost * (m / max(days, 1)) >= needed:
-        return Absence("none", "pipeline_gap", f"{lost} of the days could not be read completely; the rest {because}", "read the missing ranges again", exposure)
+        return Absence(
+            "none",
+            "pipeline_gap",
+            f"{lost} of the days could not be read completely; the rest {because}",
+            "read the missing ranges again",
+            exposure,
+        )
     if world.sampling(service) == "unknown":
         change = "say how traces are sampled (NEXUS_DIFF__SAMPLING=none or head), or send tracestate probabilities"
-        return Absence("weak", "sampling_unknown", f"it is not known how the traces are sampled, so their silence decides nothing; if all were kept it {because}", change, exposure)
+        return Absence(
+            "weak",
+            "sampling_unknown",
+            f"it is not known how the traces are sampled, so their silence decides nothing; if all were kept it {because}",
+            change,
+            exposure,
+        )
     if enough:
-        return Absence("strong", "absent", f"nothing in {m:,} requests on {days} days, which {because}", "one call in a trace, or a corrected document", exposure)
-    missing = [f"{needed - m:,} more requests" if m < needed else "", f"{days_min - days} more covered days" if days < days_min else ""]
+        return Absence(
+            "strong",
+            "absent",
+            f"nothing in {m:,} requests on {days} days, which {because}",
+            "one call in a trace, or a corrected document",
+            exposure,
+        )
+    missing = [
+        f"{needed - m:,} more requests" if m < needed else "",
+        f"{days_min - days} more covered days" if days < days_min else "",
+    ]
     wanted = " and ".join(part for part in missing if part)
-    return Absence("weak", "too_little_exposure", f"nothing in {m:,} requests on {days} days, which {because}", f"{wanted} of {subject.source.name} without it would decide", exposure)
+    return Absence(
+        "weak",
+        "too_little_exposure",
+        f"nothing in {m:,} requests on {days} days, which {because}",
+        f"{wanted} of {subject.source.name} without it would decide",
+        exposure,
+    )
 
 
-def _by_schedule(subject: Subject, world: World, service: ServiceHistory, control: float, exposure: Exposure, declared: cadence.Cadence, after: int = -1) -> Absence:
+def _by_schedule(
+    subject: Subject,
+    world: World,
+    service: ServiceHistory,
+    control: float,
+    exposure: Exposure,
+    declared: cadence.Cadence,
+    after: int = -1,
+) -> Absence:
     """Firings are counted instead of requests, those after day `after`: P(miss) = (1 - p d)^K."""
     firings = scheduled_firings(subject, world, declared, after)
     ratio = sampling_ratio(world, service)
     if ratio is None:
-        return Absence("weak", "sampling_unknown", "it is not known how the traces are sampled", "say how traces are sampled (NEXUS_DIFF__SAMPLING)", exposure)
+        return Absence(
+            "weak",
+            "sampling_unknown",
+            "it is not known how the traces are sampled",
+            "say how traces are sampled (NEXUS_DIFF__SAMPLING)",
+            exposure,
+        )
     miss = (1 - ratio * control) ** firings
     if miss <= world.policy.cadence_miss_max:
-        return Absence("strong", "absent", f"none of {firings} scheduled firings ({declared.text}) was seen; missing them all by chance: {miss:.1e}",
-                       "one firing in a trace, or a corrected document", exposure)
+        return Absence(
+            "strong",
+            "absent",
+            f"none of {firings} scheduled firings ({declared.text}) was seen; missing them all by chance: {miss:.1e}",
+            "one firing in a trace, or a corrected document",
+            exposure,
+        )
     wanted = 1 - world.policy.cadence_miss_max ** (1 / firings) if firings else 1.0
-    remedy = f"a sampling ratio of {wanted / control:.0%} would decide" if firings and wanted <= control else "a longer history would decide"
-    return Absence("none", "cadence_exceeds_window", f"{firings} scheduled firings ({declared.text}) at a sampling ratio of {ratio:.1%} can all be missed (chance {miss:.0%})", remedy,
-        exposure)
+    remedy = (
+        f"a sampling ratio of {wanted / control:.0%} would decide"
+        if firings and wanted <= control
+        else "a longer history would decide"
+    )
+    return Absence(
+        "none",
+        "cadence_exceeds_window",
+        f"{firings} scheduled firings ({declared.text}) at a sampling ratio of {ratio:.1%} can all be missed (chance {miss:.0%})",
+        remedy,
+        exposure,
+    )
 
 
 def scheduled_firings(subject: Subject, world: World, declared: cadence.Cadence, after: int = -1) -> int:
     """Declared firings on days on which the source was seen, behind the offset `after`."""
     covered = world.alive_mask(subject.source) & ~world.gap_mask & ~world.running_bit()
-    return declared.firings([world.day(offset) for offset in range(after + 1, world.evidence.days) if covered >> offset & 1])
+    return declared.firings(
+        [world.day(offset) for offset in range(after + 1, world.evidence.days) if covered >> offset & 1]
+    )
 
 
 def sampling_ratio(world: World, service: ServiceHistory) -> float | None:
     """Smallest known share of the service's traces that is kept; None where nobody says."""
-    return service.probability if service.probability is not None else (1.0 if world.sampling(service) == "none" else None)
+    return (
+        service.probability if service.probability is not None else (1.0 if world.sampling(service) == "none" else None)
+    )
 
 
 def _opportunities(subject: Subject, world: World, service: ServiceHistory) -> dict[int, int]:
@@ -221,7 +336,11 @@ def detection(subject: Subject, world: World, service: ServiceHistory) -> float 
     if total == 0:
         return None
     # Calls to an address that names nobody are paired with nothing that a document could mean.
-    nameless = sum(world.nameless.get(key, 0) for key in subject.source.identities) if subject.relation == "CALLS" and subject.target.kind != NodeKind.DATABASE else 0
+    nameless = (
+        sum(world.nameless.get(key, 0) for key in subject.source.identities)
+        if subject.relation == "CALLS" and subject.target.kind != NodeKind.DATABASE
+        else 0
+    )
     return stats.share_lower(max(resolved - nameless, 0), total, world.policy.alpha)
 
 
@@ -242,7 +361,9 @@ def _families(subject: Subject, service: ServiceHistory) -> Iterable[str]:
 
 def _what(subject: Subject) -> str:
     stated = sorted({family(c.via.protocol) for c in subject.claims} - {UNKNOWN})
-    noun = {"PUBLISHES": "publication", "SUBSCRIBES": "subscription"}.get(subject.relation, "database call" if subject.target.kind == NodeKind.DATABASE else "call")
+    noun = {"PUBLISHES": "publication", "SUBSCRIBES": "subscription"}.get(
+        subject.relation, "database call" if subject.target.kind == NodeKind.DATABASE else "call"
+    )
     return f"{'/'.join(stated)} {noun}" if stated else noun
 
 

@@ -5,7 +5,22 @@ from __future__ import annotations
 from functools import lru_cache
 
 _SPELLINGS = {
-    "http": ("http", "https", "http/1.1", "http/2", "rest", "restful", "rest api", "http api", "json/http", "rest/http", "http/rest", "json/https", "webhook", "soap"),
+    "http": (
+        "http",
+        "https",
+        "http/1.1",
+        "http/2",
+        "rest",
+        "restful",
+        "rest api",
+        "http api",
+        "json/http",
+        "rest/http",
+        "http/rest",
+        "json/https",
+        "webhook",
+        "soap",
+    ),
     "grpc": ("grpc", "g-rpc", "grpc-web", "connect", "connect_rpc", "protobuf", "grpc/http2"),
     "rpc": ("rpc", "thrift", "apache_dubbo", "dubbo", "java_rmi", "dotnet_wcf", "jsonrpc", "json-rpc", "onc_rpc"),
     "graphql": ("graphql",),
@@ -13,19 +28,72 @@ _SPELLINGS = {
     "postgresql": ("postgresql", "postgres", "pg"),
     "microsoft.sql_server": ("microsoft.sql_server", "mssql", "sqlserver"),
     "oracle.db": ("oracle.db", "oracle"),
-    "mysql": ("mysql",), "mariadb": ("mariadb",), "sqlite": ("sqlite",), "cockroachdb": ("cockroachdb",),
-    "redis": ("redis", "valkey", "resp"), "mongodb": ("mongodb", "mongo"), "cassandra": ("cassandra", "cql"), "memcached": ("memcached",),
-    "elasticsearch": ("elasticsearch", "opensearch"), "dynamodb": ("dynamodb", "aws.dynamodb"),
-    "message": ("message", "messages", "messaging", "event", "events", "async", "asynchronous", "queue", "topic", "stream", "pubsub", "pub/sub", "broker", "이벤트", "메시지", "비동기"),
-    "kafka": ("kafka", "apache kafka"), "rabbitmq": ("rabbitmq", "amqp", "amqps"), "nats": ("nats", "jetstream"), "pulsar": ("pulsar",), "mqtt": ("mqtt",),
-    "jms": ("jms", "activemq", "artemis"), "aws_sqs": ("aws_sqs", "sqs"), "aws.sns": ("aws.sns", "sns", "aws_sns"), "gcp_pubsub": ("gcp_pubsub", "google pubsub"),
-    "eventhubs": ("eventhubs",), "servicebus": ("servicebus",), "rocketmq": ("rocketmq",), "kinesis": ("kinesis", "aws_kinesis"), "eventbridge": ("eventbridge",),
+    "mysql": ("mysql",),
+    "mariadb": ("mariadb",),
+    "sqlite": ("sqlite",),
+    "cockroachdb": ("cockroachdb",),
+    "redis": ("redis", "valkey", "resp"),
+    "mongodb": ("mongodb", "mongo"),
+    "cassandra": ("cassandra", "cql"),
+    "memcached": ("memcached",),
+    "elasticsearch": ("elasticsearch", "opensearch"),
+    "dynamodb": ("dynamodb", "aws.dynamodb"),
+    "message": (
+        "message",
+        "messages",
+        "messaging",
+        "event",
+        "events",
+        "async",
+        "asynchronous",
+        "queue",
+        "topic",
+        "stream",
+        "pubsub",
+        "pub/sub",
+        "broker",
+        "이벤트",
+        "메시지",
+        "비동기",
+    ),
+    "kafka": ("kafka", "apache kafka"),
+    "rabbitmq": ("rabbitmq", "amqp", "amqps"),
+    "nats": ("nats", "jetstream"),
+    "pulsar": ("pulsar",),
+    "mqtt": ("mqtt",),
+    "jms": ("jms", "activemq", "artemis"),
+    "aws_sqs": ("aws_sqs", "sqs"),
+    "aws.sns": ("aws.sns", "sns", "aws_sns"),
+    "gcp_pubsub": ("gcp_pubsub", "google pubsub"),
+    "eventhubs": ("eventhubs",),
+    "servicebus": ("servicebus",),
+    "rocketmq": ("rocketmq",),
+    "kinesis": ("kinesis", "aws_kinesis"),
+    "eventbridge": ("eventbridge",),
 }
 _FAMILY = {spelling: family for family, spellings in _SPELLINGS.items() for spelling in spellings}
-_SQL = frozenset({"postgresql", "mysql", "mariadb", "microsoft.sql_server", "oracle.db", "sqlite", "cockroachdb", "sql"})
-MESSAGING = frozenset({
-    "message", "kafka", "rabbitmq", "nats", "pulsar", "mqtt", "jms", "aws_sqs", "aws.sns", "gcp_pubsub", "eventhubs", "servicebus", "rocketmq", "kinesis", "eventbridge",
-})
+_SQL = frozenset(
+    {"postgresql", "mysql", "mariadb", "microsoft.sql_server", "oracle.db", "sqlite", "cockroachdb", "sql"}
+)
+MESSAGING = frozenset(
+    {
+        "message",
+        "kafka",
+        "rabbitmq",
+        "nats",
+        "pulsar",
+        "mqtt",
+        "jms",
+        "aws_sqs",
+        "aws.sns",
+        "gcp_pubsub",
+        "eventhubs",
+        "servicebus",
+        "rocketmq",
+        "kinesis",
+        "eventbridge",
+    }
+)
 CALLS = frozenset({"http", "grpc", "rpc", "graphql"})
 UNKNOWN = "unknown"
 # General family -> what it covers.
@@ -38,7 +106,11 @@ def family(protocol: str) -> str:
     word = " ".join(protocol.strip().casefold().split())
     if not word:
         return UNKNOWN
-    return _FAMILY.get(word) or _FAMILY.get(word.replace("_", " ")) or next((_FAMILY[part] for part in word.replace("/", " ").split() if part in _FAMILY), word)
+    return (
+        _FAMILY.get(word)
+        or _FAMILY.get(word.replace("_", " "))
+        or next((_FAMILY[part] for part in word.replace("/", " ").split() if part in _FAMILY), word)
+    )
 
 
 def is_messaging(protocol: str) -> bool:

@@ -64,7 +64,9 @@ def threshold(names: Sequence[str], statuses: Iterable[str]) -> Threshold:
         elif name in known:
             flags.add(name)
         else:
-            raise BadQuestion(f"--fail-on {name}: neither a flag (conflict, doc_only, observed_only) nor a severity (low, medium, high), any, none or a finding kind")
+            raise BadQuestion(
+                f"--fail-on {name}: neither a flag (conflict, doc_only, observed_only) nor a severity (low, medium, high), any, none or a finding kind"
+            )
     return Threshold(frozenset(flags), severity)
 
 
@@ -74,14 +76,26 @@ def relative(report: Report, prefix: str) -> Report:
     def cut(finding: Finding) -> Finding:
         if finding.designed is None or not any(c.document.uri.startswith(prefix) for c in finding.designed.claims):
             return finding
-        claims = tuple(replace(c, document=replace(c.document,
-            uri=unquote(c.document.uri.removeprefix(prefix)) if c.document.uri.startswith(prefix) else c.document.uri)) for c in finding.designed.claims)
+        claims = tuple(
+            replace(
+                c,
+                document=replace(
+                    c.document,
+                    uri=unquote(c.document.uri.removeprefix(prefix))
+                    if c.document.uri.startswith(prefix)
+                    else c.document.uri,
+                ),
+            )
+            for c in finding.designed.claims
+        )
         return replace(finding, designed=replace(finding.designed, claims=claims))
 
     return replace(report, findings=tuple(map(cut, report.findings))) if prefix else report
 
 
-def annotated(report: Report, suppressions: Sequence[Suppression], baseline: Mapping[str, str] | None, now: datetime) -> Report:
+def annotated(
+    report: Report, suppressions: Sequence[Suppression], baseline: Mapping[str, str] | None, now: datetime
+) -> Report:
     """The report with what the files say on each finding: its state, and `details.suppression` and `details.baseline`."""
     live = [s for s in suppressions if not s.expired(now)]
     found = []
@@ -97,15 +111,34 @@ def annotated(report: Report, suppressions: Sequence[Suppression], baseline: Map
     return replace(report, findings=tuple(found))
 
 
-def judge(report: Report, limit: Threshold, *, fail_on_undecided: bool, suppressions: Sequence[Suppression], baseline: Mapping[str, str] | None, now: datetime) -> Gate:
+def judge(
+    report: Report,
+    limit: Threshold,
+    *,
+    fail_on_undecided: bool,
+    suppressions: Sequence[Suppression],
+    baseline: Mapping[str, str] | None,
+    now: datetime,
+) -> Gate:
     """`report` as `annotated` made it, with every finding."""
     counted = [f for f in report.findings if f.state not in _QUIET and not f.details.get("baseline")]
     failing = tuple(f for f in counted if not f.undecided and f.state is not State.HELD and limit.met(f))
     undecided = tuple(f for f in counted if (f.undecided or f.state is State.HELD) and f.flag is not Flag.CONFIRMED)
-    notes = [f"suppression of {s} has expired on {s.expires}; fix the finding or renew it" for s in suppressions if s.expired(now)]
-    notes += [f"suppression of {s} matches nothing any more; remove it" for s in unused([s for s in suppressions if not s.expired(now)], report.findings)]
+    notes = [
+        f"suppression of {s} has expired on {s.expires}; fix the finding or renew it"
+        for s in suppressions
+        if s.expired(now)
+    ]
+    notes += [
+        f"suppression of {s} matches nothing any more; remove it"
+        for s in unused([s for s in suppressions if not s.expired(now)], report.findings)
+    ]
     if baseline is not None:
         present = {f.fingerprint for f in report.findings if f.flag is not Flag.CONFIRMED}
-        notes += [f"fixed since the baseline: {edge or fingerprint}; take it out with --update-baseline" for fingerprint, edge in sorted(baseline.items()) if fingerprint not in present]
+        notes += [
+            f"fixed since the baseline: {edge or fingerprint}; take it out with --update-baseline"
+            for fingerprint, edge in sorted(baseline.items())
+            if fingerprint not in present
+        ]
     code = DRIFT if failing else UNDECIDED if undecided and fail_on_undecided else OK
     return Gate(code, failing, undecided, tuple(notes))

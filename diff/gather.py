@@ -9,7 +9,19 @@ from diff import traits
 from diff.index import OBSERVED_OF, EdgeIndex, Pair
 from diff.names import End, same_topic
 from diff.subject import Subject
-from diff.traits import ASYNCHRONOUS, BESIDE, CONTACT, DELIVERED, EXCLUSIVE, OPPOSITE, OTHER_MODE, PAST, PROMISES, SEEN, SEVERAL
+from diff.traits import (
+    ASYNCHRONOUS,
+    BESIDE,
+    CONTACT,
+    DELIVERED,
+    EXCLUSIVE,
+    OPPOSITE,
+    OTHER_MODE,
+    PAST,
+    PROMISES,
+    SEEN,
+    SEVERAL,
+)
 from diff.world import World
 from nexus.model.claim import Claim, Via
 from nexus.model.edge import ObservedEdge, Relation
@@ -39,7 +51,9 @@ class Indexes:
 def like(relation: str, source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
     """Like for like. A documented call of a topic is whatever the service does with it."""
     if relation == "CALLS" and target.kind == NodeKind.TOPIC:
-        return index.between(PUBLISHES, source, target, environment) + index.between(SUBSCRIBES, source, target, environment)
+        return index.between(PUBLISHES, source, target, environment) + index.between(
+            SUBSCRIBES, source, target, environment
+        )
     found = index.between(OBSERVED_OF[relation], source, target, environment)
     return tuple([e for e in found if not e.is_self]) if found else ()
 
@@ -47,10 +61,21 @@ def like(relation: str, source: End, target: End, environment: str, index: EdgeI
 def through_topic(source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
     """Publications of one end on topics that the other consumes, where no span ties the two."""
     consumed = {(e.target.kind, e.target.name) for e in index.out_of(SUBSCRIBES, target)}
-    return tuple(e for e in index.out_of(PUBLISHES, source) if (e.target.kind, e.target.name) in consumed and (not environment or e.source.environment == environment))
+    return tuple(
+        e
+        for e in index.out_of(PUBLISHES, source)
+        if (e.target.kind, e.target.name) in consumed and (not environment or e.source.environment == environment)
+    )
 
 
-def subject_of(pair: Pair, via: Via, environment: str, claims: tuple[Claim, ...], documented: frozenset[tuple[str, str, str]], indexes: Indexes) -> Subject:
+def subject_of(
+    pair: Pair,
+    via: Via,
+    environment: str,
+    claims: tuple[Claim, ...],
+    documented: frozenset[tuple[str, str, str]],
+    indexes: Indexes,
+) -> Subject:
     """The subject of those claims of the pair that share a `via`. `documented`: pairs that the reader sees."""
     given = traits.said(pair.relation, claims)
     source, target, window = pair.source, pair.target, indexes.window
@@ -70,9 +95,18 @@ def subject_of(pair: Pair, via: Via, environment: str, claims: tuple[Claim, ...]
             opposite = window.between(CALLS, target, source, environment)
     elif pair.relation == "PUBLISHES":
         consumers = [end for key in target.identities for end in indexes.consumers.get(key, ())]
-        deliveries = tuple({e.rid: e for end in consumers for e in window.between(DELIVERS, source, end, environment)}.values())
+        deliveries = tuple(
+            {e.rid: e for end in consumers for e in window.between(DELIVERS, source, end, environment)}.values()
+        )
         if not edges and not deliveries:
-            other = tuple({e.rid: e for end in consumers if ("CALLS", source.key, end.key) not in documented for e in window.between(CALLS, source, end, environment)}.values())
+            other = tuple(
+                {
+                    e.rid: e
+                    for end in consumers
+                    if ("CALLS", source.key, end.key) not in documented
+                    for e in window.between(CALLS, source, end, environment)
+                }.values()
+            )
     beside: Edges = ()
     through: tuple[Edges, Edges] = ((), ())
     if given & EXCLUSIVE:
@@ -82,10 +116,30 @@ def subject_of(pair: Pair, via: Via, environment: str, claims: tuple[Claim, ...]
     if len(pair.claims) > 1 or given & (PROMISES | EXCLUSIVE):
         given |= SEVERAL
     given |= (
-        (SEEN | CONTACT if edges else CONTACT if through[0] and through[1] else 0) | (PAST if past else 0) | (OPPOSITE if opposite else 0) | (OTHER_MODE if other else 0)
-        | (DELIVERED if deliveries else 0) | (BESIDE if beside else 0)
+        (SEEN | CONTACT if edges else CONTACT if through[0] and through[1] else 0)
+        | (PAST if past else 0)
+        | (OPPOSITE if opposite else 0)
+        | (OTHER_MODE if other else 0)
+        | (DELIVERED if deliveries else 0)
+        | (BESIDE if beside else 0)
     )
-    return Subject(pair.relation, source, target, via, environment, claims, edges, past, opposite, other, beside, deliveries, pair.claims, through, given)
+    return Subject(
+        pair.relation,
+        source,
+        target,
+        via,
+        environment,
+        claims,
+        edges,
+        past,
+        opposite,
+        other,
+        beside,
+        deliveries,
+        pair.claims,
+        through,
+        given,
+    )
 
 
 def _by_message(source: End, target: End, via: Via, environment: str, index: EdgeIndex) -> Edges:
@@ -94,15 +148,25 @@ def _by_message(source: End, target: End, via: Via, environment: str, index: Edg
     found = tied or through_topic(source, target, environment, index)
     if not via.channel:
         return found
-    return tuple(e for e in found if same_topic(via.channel, e.target.name) or any(same_topic(via.channel, name) for name in e.via))
+    return tuple(
+        e
+        for e in found
+        if same_topic(via.channel, e.target.name) or any(same_topic(via.channel, name) for name in e.via)
+    )
 
 
-def _rules(pair: Pair, claims: Sequence[Claim], indexes: Indexes, environment: str) -> tuple[Edges, tuple[Edges, Edges]]:
+def _rules(
+    pair: Pair, claims: Sequence[Claim], indexes: Indexes, environment: str
+) -> tuple[Edges, tuple[Edges, Edges]]:
     """Edges of other callers, and those of a required gateway."""
     beside: dict[str, ObservedEdge] = {}
     through: tuple[Edges, Edges] = ((), ())
     relation = OBSERVED_OF[pair.relation]
-    gates = {c.gateway: indexes.world.names.designed(c.gateway, NodeKind.SERVICE.value, c.environment) for c in claims if c.exclusivity == "only_via" and c.gateway}
+    gates = {
+        c.gateway: indexes.world.names.designed(c.gateway, NodeKind.SERVICE.value, c.environment)
+        for c in claims
+        if c.exclusivity == "only_via" and c.gateway
+    }
     for claim in claims:
         if claim.exclusivity == "only_by":
             # "Only X and Y may call it": a document's rules about one target are one list.
@@ -111,17 +175,29 @@ def _rules(pair: Pair, claims: Sequence[Claim], indexes: Indexes, environment: s
         if claim.exclusivity == "only_via" and claim.gateway:
             gate = gates[claim.gateway]
             if pair.source.name.strip().casefold() in _ANYONE:
-                beside |= {e.rid: e for e in _others(indexes, relation, pair.target, {i for g in gates.values() for i in g.identities}, environment)}
+                beside |= {
+                    e.rid: e
+                    for e in _others(
+                        indexes, relation, pair.target, {i for g in gates.values() for i in g.identities}, environment
+                    )
+                }
             else:
-                through = (indexes.window.between(CALLS, pair.source, gate, environment), indexes.window.between(relation, gate, pair.target, environment))
+                through = (
+                    indexes.window.between(CALLS, pair.source, gate, environment),
+                    indexes.window.between(relation, gate, pair.target, environment),
+                )
     return tuple(beside[rid] for rid in sorted(beside)), through
 
 
 def _others(indexes: Indexes, relation: str, target: End, allowed: set[str], environment: str) -> Edges:
     names = indexes.world.names
     return tuple(
-        e for e in indexes.window.into(relation, target)
-        if not e.infrastructure and not e.is_self and not allowed & set(names.observed(e.source)) and (not environment or e.source.environment == environment)
+        e
+        for e in indexes.window.into(relation, target)
+        if not e.infrastructure
+        and not e.is_self
+        and not allowed & set(names.observed(e.source))
+        and (not environment or e.source.environment == environment)
     )
 
 

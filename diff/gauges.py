@@ -29,7 +29,9 @@ AGE_S = 15.0
 class StoredFigures:
     """Implements DriftFigures for one tenant, as a reader of that clearance sees its newest run of all environments."""
 
-    def __init__(self, database: Database, drift: StoredDrift, tenant: str, clearance: Classification, age_s: float = AGE_S) -> None:
+    def __init__(
+        self, database: Database, drift: StoredDrift, tenant: str, clearance: Classification, age_s: float = AGE_S
+    ) -> None:
         self._arguments = (database, drift, tenant, clearance)
         self._age_s = age_s
         self._shown = -age_s
@@ -54,9 +56,13 @@ def show(database: Database, drift: StoredDrift, tenant: str, clearance: Classif
         return
     with database.connection() as connection:
         run = newest_standard_run(connection, tenant, "")
-        states = state_counts(connection, tenant, run.id, "", visible(run.labels, clearance, ())) if run is not None else {}
+        states = (
+            state_counts(connection, tenant, run.id, "", visible(run.labels, clearance, ())) if run is not None else {}
+        )
     for status, kind in kinds().items():
-        telemetry.DRIFT_FINDINGS.labels(flag=kind.flag.value, status=status).set(report.totals["by_status"].get(status, 0))
+        telemetry.DRIFT_FINDINGS.labels(flag=kind.flag.value, status=status).set(
+            report.totals["by_status"].get(status, 0)
+        )
     telemetry.DRIFT_UNDECIDED.set(report.totals["undecided"])
     for name in ("new", "open", "acknowledged", "suppressed", "resolved", "reopened", "held"):
         telemetry.DRIFT_STATES.labels(state=name).set(states.get(name, 0))
@@ -64,5 +70,3 @@ def show(database: Database, drift: StoredDrift, tenant: str, clearance: Classif
         if isinstance(value, float):
             telemetry.DRIFT_RATIO.labels(ratio=ratio).set(value)
     telemetry.DRIFT_COVERED_DAYS.set(report.body.get("coverage", {}).get("covered_days", 0))
-
-

@@ -11,7 +11,11 @@ from diff.names import End, Names, same_topic
 from nexus.model.claim import EXPECTS_OBSERVATION, Claim, Via
 from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
 
-OBSERVED_OF = {"CALLS": Relation.CALLS_OBSERVED.value, "PUBLISHES": Relation.PUBLISHES_OBSERVED.value, "SUBSCRIBES": Relation.SUBSCRIBES_OBSERVED.value}
+OBSERVED_OF = {
+    "CALLS": Relation.CALLS_OBSERVED.value,
+    "PUBLISHES": Relation.PUBLISHES_OBSERVED.value,
+    "SUBSCRIBES": Relation.SUBSCRIBES_OBSERVED.value,
+}
 _NONE: tuple[ObservedEdge, ...] = ()
 
 
@@ -34,9 +38,16 @@ class EdgeIndex:
     def between(self, relation: str, source: End, target: End, environment: str = "") -> tuple[ObservedEdge, ...]:
         """Edges from any identity of one end to any of the other."""
         if len(source.identities) == 1 and len(target.identities) == 1:
-            found: Sequence[ObservedEdge] = self._pairs.get((relation, source.identities[0], target.identities[0]), _NONE)
+            found: Sequence[ObservedEdge] = self._pairs.get(
+                (relation, source.identities[0], target.identities[0]), _NONE
+            )
         else:
-            unique = {e.rid: e for s in source.identities for t in target.identities for e in self._pairs.get((relation, s, t), _NONE)}
+            unique = {
+                e.rid: e
+                for s in source.identities
+                for t in target.identities
+                for e in self._pairs.get((relation, s, t), _NONE)
+            }
             found = [unique[rid] for rid in sorted(unique)]
         if not environment or not found:
             return tuple(found)
@@ -86,13 +97,29 @@ def pairs_of(designed: Iterable[DesignedEdge], names: Names) -> list[Pair]:
             entry = found.setdefault((edge.relation.value, source.key, target.key), (source, target, {}))
             entry[2][_place(claim)] = claim
     return [
-        Pair(key[0], source, target, tuple(claims.values()) if len(claims) == 1 else tuple(claims[place] for place in sorted(claims, key=repr)))
+        Pair(
+            key[0],
+            source,
+            target,
+            tuple(claims.values()) if len(claims) == 1 else tuple(claims[place] for place in sorted(claims, key=repr)),
+        )
         for key, (source, target, claims) in sorted(found.items(), key=lambda item: item[0])
     ]
 
 
 def _place(claim: Claim) -> tuple[object, ...]:
-    return (claim.document.uri, claim.document.rid, claim.lines, claim.columns, claim.rule, claim.modality.value, claim.via, claim.environment, claim.exclusivity, claim.gateway)
+    return (
+        claim.document.uri,
+        claim.document.rid,
+        claim.lines,
+        claim.columns,
+        claim.rule,
+        claim.modality.value,
+        claim.via,
+        claim.environment,
+        claim.exclusivity,
+        claim.gateway,
+    )
 
 
 def by_via(claims: Sequence[Claim], relation: str) -> list[tuple[Via, str, tuple[Claim, ...]]]:
@@ -109,10 +136,16 @@ def by_via(claims: Sequence[Claim], relation: str) -> list[tuple[Via, str, tuple
         groups.setdefault(_key(claim, relation), []).append(claim)
     merged: dict[tuple[str, str, str, str], list[Claim]] = {}
     for key in sorted(groups):
-        finer = [other for other in groups if other != key and _refines(other, key) and (not _expects(groups[key]) or _expects(groups[other]))]
+        finer = [
+            other
+            for other in groups
+            if other != key and _refines(other, key) and (not _expects(groups[key]) or _expects(groups[other]))
+        ]
         finest = [one for one in finer if not any(_refines(two, one) for two in finer if two != one)]
         merged.setdefault(finest[0] if len(finest) == 1 else key, []).extend(groups[key])
-    return [(Via(k[0], k[1], k[2]), k[3], tuple(sorted(merged[k], key=lambda c: repr(_place(c))))) for k in sorted(merged)]
+    return [
+        (Via(k[0], k[1], k[2]), k[3], tuple(sorted(merged[k], key=lambda c: repr(_place(c))))) for k in sorted(merged)
+    ]
 
 
 def _expects(claims: Sequence[Claim]) -> bool:
@@ -124,7 +157,12 @@ def _key(claim: Claim, relation: str) -> tuple[str, str, str, str]:
         # The target is the channel; how it is spoken to is not another dependency.
         return ("", "", "", claim.environment)
     protocol = family(claim.via.protocol)
-    return ("" if protocol == UNKNOWN else protocol, claim.via.operation.strip(), claim.via.channel.strip(), claim.environment)
+    return (
+        "" if protocol == UNKNOWN else protocol,
+        claim.via.operation.strip(),
+        claim.via.channel.strip(),
+        claim.environment,
+    )
 
 
 def _refines(fine: tuple[str, str, str, str], coarse: tuple[str, str, str, str]) -> bool:
@@ -133,4 +171,9 @@ def _refines(fine: tuple[str, str, str, str], coarse: tuple[str, str, str, str])
         return False
     more = sum(map(bool, fine[:3])) > sum(map(bool, coarse[:3]))
     protocol = not coarse[0] or (bool(fine[0]) and compatible(coarse[0], fine[0]))
-    return more and protocol and (not coarse[1] or coarse[1] == fine[1]) and (not coarse[2] or same_topic(coarse[2], fine[2]))
+    return (
+        more
+        and protocol
+        and (not coarse[1] or coarse[1] == fine[1])
+        and (not coarse[2] or same_topic(coarse[2], fine[2]))
+    )

@@ -17,7 +17,9 @@ from diff.world import World
 from nexus.model.finding import Finding, Flag, Memory, State
 
 # Verdicts that lost their telemetry.
-BLIND = frozenset({"source_unseen", "no_exposure", "pipeline_gap", "sampling_biased", "no_instrumentation_for_protocol"})
+BLIND = frozenset(
+    {"source_unseen", "no_exposure", "pipeline_gap", "sampling_biased", "no_instrumentation_for_protocol"}
+)
 
 
 class Cause(StrEnum):
@@ -57,22 +59,31 @@ def sightings(rows: Iterable[Row], world: World) -> dict[str, Sighting]:
         weight = (len(row.needs), -len(row.hidden))
         known = found.get(finding.fingerprint)
         if known is None or weight > known[0]:
-            found[finding.fingerprint] = (weight, Sighting(finding, _identity(finding, world, "source"), _identity(finding, world, "target")))
+            found[finding.fingerprint] = (
+                weight,
+                Sighting(finding, _identity(finding, world, "source"), _identity(finding, world, "target")),
+            )
     return {fingerprint: sighting for fingerprint, (_, sighting) in found.items()}
 
 
 def _identity(finding: Finding, world: World, end: str) -> str:
     node = finding.source if end == "source" else finding.target
     if finding.designed is not None:
-        return world.names.designed(node.name, node.kind.value, node.environment if finding.designed.claims[0].environment else "").key
+        return world.names.designed(
+            node.name, node.kind.value, node.environment if finding.designed.claims[0].environment else ""
+        ).key
     return world.names.observed(node)[0]
 
 
-def advance(known: Mapping[str, Memory], seen: Mapping[str, Sighting], comparison: Comparison, policy: Policy, now: datetime) -> tuple[dict[str, Memory], list[Change]]:
+def advance(
+    known: Mapping[str, Memory], seen: Mapping[str, Sighting], comparison: Comparison, policy: Policy, now: datetime
+) -> tuple[dict[str, Memory], list[Change]]:
     """The memories that changed, and the transitions. Findings that stay as they are are not in the first."""
     world = comparison.world
     today = world.evidence.last_day
-    documented = {(d.relation.value, s.source, s.target) for s in seen.values() if (d := s.finding.designed) is not None}
+    documented = {
+        (d.relation.value, s.source, s.target) for s in seen.values() if (d := s.finding.designed) is not None
+    }
     documented |= _documented_pairs(comparison)
     changed: dict[str, Memory] = {}
     changes: list[Change] = []
@@ -107,7 +118,19 @@ def _present(old: Memory | None, sighting: Sighting, policy: Policy, now: dateti
     decided = not finding.undecided
     if old is None:
         return Memory(
-            finding.fingerprint, State.NEW, finding.flag, finding.status, finding.relation, sighting.source, sighting.target, decided, now, now, 1, 0, today,
+            finding.fingerprint,
+            State.NEW,
+            finding.flag,
+            finding.status,
+            finding.relation,
+            sighting.source,
+            sighting.target,
+            decided,
+            now,
+            now,
+            1,
+            0,
+            today,
         )
     counted = old.present + (1 if today > old.counted_on else 0) if not old.missing else 1
     state, before, reason, owner, expires = old.state, old.before, old.reason, old.owner, old.expires_at
@@ -123,8 +146,21 @@ def _present(old: Memory | None, sighting: Sighting, policy: Policy, now: dateti
     elif state in (State.NEW, State.REOPENED) and counted >= policy.open_after:
         state = State.OPEN
     return replace(
-        old, state=state, before=before, flag=finding.flag, status=finding.status, source=sighting.source, target=sighting.target, decided=old.decided if blind else decided,
-        changed_at=now if state is not old.state else old.changed_at, present=counted, missing=0, counted_on=max(today, old.counted_on), reason=reason, owner=owner, expires_at=expires,
+        old,
+        state=state,
+        before=before,
+        flag=finding.flag,
+        status=finding.status,
+        source=sighting.source,
+        target=sighting.target,
+        decided=old.decided if blind else decided,
+        changed_at=now if state is not old.state else old.changed_at,
+        present=counted,
+        missing=0,
+        counted_on=max(today, old.counted_on),
+        reason=reason,
+        owner=owner,
+        expires_at=expires,
     )
 
 
@@ -145,7 +181,15 @@ def _missing(old: Memory, cause: Cause, policy: Policy, now: datetime, today: da
     state = old.before or State.OPEN if old.state is State.HELD else old.state
     missing = old.missing + 1 if today > old.counted_on or not old.missing else old.missing
     if cause is Cause.DOCUMENTS or not old.decided or missing >= policy.resolve_after:
-        return replace(old, state=State.RESOLVED, before=None, changed_at=now, present=0, missing=max(missing, 1), counted_on=max(today, old.counted_on))
+        return replace(
+            old,
+            state=State.RESOLVED,
+            before=None,
+            changed_at=now,
+            present=0,
+            missing=max(missing, 1),
+            counted_on=max(today, old.counted_on),
+        )
     return replace(old, state=state, before=None, present=0, missing=missing, counted_on=max(today, old.counted_on))
 
 
@@ -167,7 +211,13 @@ def _cause(old: Memory, documented: set[tuple[str, str, str]], world: World) -> 
 
 
 def _note(old: Memory | None, new: Memory, sighting: Sighting | None, now: datetime) -> str:
-    if old is not None and old.state is State.SUPPRESSED and new.state is State.OPEN and old.expires_at is not None and old.expires_at <= now:
+    if (
+        old is not None
+        and old.state is State.SUPPRESSED
+        and new.state is State.OPEN
+        and old.expires_at is not None
+        and old.expires_at <= now
+    ):
         return "the suppression expired"
     if new.state is State.HELD:
         return "telemetry was lost"
@@ -196,9 +246,25 @@ def apply(memory: Memory, order: Order, now: datetime) -> Memory:
         if memory.state is State.RESOLVED:
             msg = "it is resolved; reopen it first"
             raise ValueError(msg)
-        return replace(memory, state=State.ACKNOWLEDGED, before=None, reason=order.reason, owner=order.owner, expires_at=None, changed_at=now)
+        return replace(
+            memory,
+            state=State.ACKNOWLEDGED,
+            before=None,
+            reason=order.reason,
+            owner=order.owner,
+            expires_at=None,
+            changed_at=now,
+        )
     if order.action == "suppress":
-        missing = [name for name, value in (("reason", order.reason.strip()), ("owner", order.owner.strip()), ("expires_at", order.expires_at)) if not value]
+        missing = [
+            name
+            for name, value in (
+                ("reason", order.reason.strip()),
+                ("owner", order.owner.strip()),
+                ("expires_at", order.expires_at),
+            )
+            if not value
+        ]
         if missing:
             msg = f"a suppression needs {', '.join(missing)}"
             raise ValueError(msg)
@@ -209,10 +275,29 @@ def apply(memory: Memory, order: Order, now: datetime) -> Memory:
         if order.expires_at > now + timedelta(days=366):
             msg = "expires_at is more than a year away; a suppression is no decision for ever"
             raise ValueError(msg)
-        return replace(memory, state=State.SUPPRESSED, before=None, reason=order.reason, owner=order.owner, expires_at=order.expires_at, changed_at=now)
+        return replace(
+            memory,
+            state=State.SUPPRESSED,
+            before=None,
+            reason=order.reason,
+            owner=order.owner,
+            expires_at=order.expires_at,
+            changed_at=now,
+        )
     if order.action == "resolve":
-        return replace(memory, state=State.RESOLVED, before=None, reason=order.reason or "resolved by hand", owner=order.owner or order.actor, expires_at=None, changed_at=now, missing=0)
+        return replace(
+            memory,
+            state=State.RESOLVED,
+            before=None,
+            reason=order.reason or "resolved by hand",
+            owner=order.owner or order.actor,
+            expires_at=None,
+            changed_at=now,
+            missing=0,
+        )
     if order.action == "reopen":
-        return replace(memory, state=State.REOPENED, before=None, reason="", owner="", expires_at=None, present=1, changed_at=now)
+        return replace(
+            memory, state=State.REOPENED, before=None, reason="", owner="", expires_at=None, present=1, changed_at=now
+        )
     msg = f"no such action {order.action!r}; there are {', '.join(ACTIONS)}"
     raise ValueError(msg)

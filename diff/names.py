@@ -20,8 +20,10 @@ from nexus.model.service import ADDRESS_CLASS, UNNAMED, Node, NodeKind
 _OPEN_KINDS = frozenset({NodeKind.SERVICE, NodeKind.EXTERNAL, NodeKind.API})
 # Observed kind -> kinds of registry entities that it may turn out to be.
 _JOINS: dict[str, frozenset[str]] = {
-    NodeKind.SERVICE: _OPEN_KINDS, NodeKind.API: _OPEN_KINDS,
-    NodeKind.EXTERNAL: _OPEN_KINDS | {NodeKind.DATABASE}, NodeKind.DATABASE: _OPEN_KINDS,
+    NodeKind.SERVICE: _OPEN_KINDS,
+    NodeKind.API: _OPEN_KINDS,
+    NodeKind.EXTERNAL: _OPEN_KINDS | {NodeKind.DATABASE},
+    NodeKind.DATABASE: _OPEN_KINDS,
 }
 
 
@@ -102,8 +104,22 @@ class Names:
             return self._of_entity(resolution.entity, environment)
         found = self._among_observed(name, kind)
         if found:
-            return End(name, kind, (f"{kind}:{_normal(name)}", *found), mapped=True, ambiguous=bool(resolution.candidates), spellings=(name,))
-        return End(name, kind, (f"{kind}:{_normal(name)}",), mapped=False, ambiguous=bool(resolution.candidates), spellings=(name,))
+            return End(
+                name,
+                kind,
+                (f"{kind}:{_normal(name)}", *found),
+                mapped=True,
+                ambiguous=bool(resolution.candidates),
+                spellings=(name,),
+            )
+        return End(
+            name,
+            kind,
+            (f"{kind}:{_normal(name)}",),
+            mapped=False,
+            ambiguous=bool(resolution.candidates),
+            spellings=(name,),
+        )
 
     def _of_entity(self, entity: Entity, environment: str) -> End:
         identities = [_identity(entity)]
@@ -111,13 +127,28 @@ class Names:
             identities += [i for i in self._among_observed(spelling, entity.kind) if i not in identities]
         for member in entity.members:
             inner = self._registry.resolve(member, "", environment).entity
-            identities += [i for i in ((_identity(inner),) if inner is not None else self._among_observed(member, entity.kind)) if i not in identities]
-        return End(entity.name, entity.kind, tuple(identities), mapped=True, spellings=(entity.name, *entity.aliases), members=entity.members)
+            identities += [
+                i
+                for i in ((_identity(inner),) if inner is not None else self._among_observed(member, entity.kind))
+                if i not in identities
+            ]
+        return End(
+            entity.name,
+            entity.kind,
+            tuple(identities),
+            mapped=True,
+            spellings=(entity.name, *entity.aliases),
+            members=entity.members,
+        )
 
     def _among_observed(self, name: str, kind: str) -> tuple[str, ...]:
         """Observed nodes of that spelling and a kind that the word can mean; by the strictest key that anything answers to."""
         for key in keys(name):
-            found = sorted(i for i in self._spellings.get(key, ()) if _fits(kind, i.split(":", 1)[0]) and not (kind in _OPEN_KINDS and _apart(name, i.split(":", 1)[1])))
+            found = sorted(
+                i
+                for i in self._spellings.get(key, ())
+                if _fits(kind, i.split(":", 1)[0]) and not (kind in _OPEN_KINDS and _apart(name, i.split(":", 1)[1]))
+            )
             if found:
                 return tuple(found)
         return ()
@@ -153,7 +184,11 @@ def _normal(name: str) -> str:
 
 def _fits(said: str, seen: str) -> bool:
     """Whether a document's kind can be what traces show. A service that is only called may look like an external host."""
-    return said == seen or (said in _OPEN_KINDS and seen in _OPEN_KINDS) or (said == NodeKind.DATABASE and seen == NodeKind.EXTERNAL)
+    return (
+        said == seen
+        or (said in _OPEN_KINDS and seen in _OPEN_KINDS)
+        or (said == NodeKind.DATABASE and seen == NodeKind.EXTERNAL)
+    )
 
 
 def _apart(said: str, seen: str) -> bool:

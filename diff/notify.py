@@ -36,13 +36,18 @@ class Notifier:
         self._urls = tuple(urls)
         self._clearance = clearance
 
-    def queue(self, connection: Connection, tenant: str, run: RunRow, comparison: Comparison, changes: list[Change]) -> None:
+    def queue(
+        self, connection: Connection, tenant: str, run: RunRow, comparison: Comparison, changes: list[Change]
+    ) -> None:
         """Put events beside the run. What the receivers may not see is not told, its resolution neither."""
         if not self._urls or not changes:
             return
         seen = visible(run.labels, self._clearance, ())
         shown = {row.finding.fingerprint: row.finding for row in comparison.seen_with(seen)}
-        shown |= {item.finding.fingerprint: item.finding for item in carried(connection, tenant, run.id, run.environment, seen)}
+        shown |= {
+            item.finding.fingerprint: item.finding
+            for item in carried(connection, tenant, run.id, run.environment, seen)
+        }
         for change in changes:
             finding = shown.get(change.fingerprint)
             if finding is None:
@@ -76,7 +81,7 @@ def deliver(database: Database, secret: str, now: Callable[[], datetime], client
 
 def backoff(attempts: int) -> timedelta:
     """1, 2, 4 ... minutes with up to a fifth of jitter, so that receivers that come back are not met by all at once."""
-    minutes = min(timedelta(minutes=2**min(attempts, 12)), BACKOFF_MAX)
+    minutes = min(timedelta(minutes=2 ** min(attempts, 12)), BACKOFF_MAX)
     return minutes * (1 + random.random() / 5)  # noqa: S311  # jitter
 
 

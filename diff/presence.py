@@ -73,12 +73,18 @@ def _presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
         shown += len({x.trace_id for x in edge.exemplars}) if edge.exemplars else 0
         days += edge.active_days
         chance = max(chance, misresolution(edge, world))
-    traces, hours, needed = min(own, max(kept, shown)), _hours(first, last, clusters), _sightings_needed(policy.chance_max, chance)
+    traces, hours, needed = (
+        min(own, max(kept, shown)),
+        _hours(first, last, clusters),
+        _sightings_needed(policy.chance_max, chance),
+    )
     missing = []
     if clusters < needed:
         missing.append(f"{needed} independent sightings (instance x hour), there are {clusters}")
     if hours < policy.hours_min:
-        missing.append(f"{policy.hours_min} different hours, there is {hours}" if hours else f"{policy.hours_min} different hours")
+        missing.append(
+            f"{policy.hours_min} different hours, there is {hours}" if hours else f"{policy.hours_min} different hours"
+        )
     if traces < policy.traces_min:
         missing.append(f"{policy.traces_min} traces, there is {traces}")
     return Presence(clusters, needed, hours, traces, first, last, days, every, tuple(missing))

@@ -77,7 +77,14 @@ def _latency(quantity: Quantity, allowed: float, edges: Sequence[ObservedEdge], 
 def exceeding(sketch: Latency, limit: float) -> tuple[float, float]:
     """Least and most samples over `limit` that a summary allows, its relative error included."""
     n = sketch.count
-    points = ((0.0, sketch.min), (0.5, sketch.p50), (0.9, sketch.p90), (0.95, sketch.p95), (0.99, sketch.p99), (1.0, sketch.max))
+    points = (
+        (0.0, sketch.min),
+        (0.5, sketch.p50),
+        (0.9, sketch.p90),
+        (0.95, sketch.p95),
+        (0.99, sketch.p99),
+        (1.0, sketch.max),
+    )
     over = [q for q, value in points if value * (1 - SKETCH_ERROR) > limit]
     under = [q for q, value in points if value * (1 + SKETCH_ERROR) <= limit]
     return max((1 - min(over)) * n, 1.0) if over else 0.0, (1 - max(under)) * n if under else float(n)
@@ -88,10 +95,21 @@ def _success(quantity: Quantity, edges: Sequence[ObservedEdge], world: World) ->
     wanted = value / 100 if value > 1 else value
     calls = sum(e.calls or e.messages for e in edges)
     errors = min(sum(e.errors for e in edges), calls)
-    lower, upper = stats.share_lower(errors, calls, world.policy.alpha), stats.share_upper(errors, calls, world.policy.alpha)
+    lower, upper = (
+        stats.share_lower(errors, calls, world.policy.alpha),
+        stats.share_upper(errors, calls, world.policy.alpha),
+    )
     allowed = 1 - wanted
     outcome = "violated" if lower > allowed else "met" if calls and upper <= allowed else "inconclusive"
-    return Promise("success_rate", value, outcome, f"success {wanted:.3%}: {outcome}, {errors:,} of {calls:,} calls failed ({_range(lower, upper)})", calls, lower, upper)
+    return Promise(
+        "success_rate",
+        value,
+        outcome,
+        f"success {wanted:.3%}: {outcome}, {errors:,} of {calls:,} calls failed ({_range(lower, upper)})",
+        calls,
+        lower,
+        upper,
+    )
 
 
 def _range(lower: float, upper: float) -> str:

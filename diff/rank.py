@@ -35,7 +35,13 @@ def score(kind: Kind, verdict: Verdict, subject: Subject, reach: Reach, world: W
     """The rank, four decimals. Confirmed findings have none."""
     if kind.weight == 0:
         return 0.0
-    value = verdict.confidence * _impact(verdict, subject, reach) * reach.share(subject.source.name, subject.target.name) * kind.weight * _novelty(subject, world)
+    value = (
+        verdict.confidence
+        * _impact(verdict, subject, reach)
+        * reach.share(subject.source.name, subject.target.name)
+        * kind.weight
+        * _novelty(subject, world)
+    )
     return round(value, 4)
 
 

@@ -48,16 +48,32 @@ class StoredDrift:
             seen = visible(run.labels, wanted.clearance, wanted.namespaces)
             # A run of all environments stands in for one of a single environment, cut to its findings.
             filters["environment"] = wanted.environment or "" if run.environment == "" else ""
-            found = page(connection, wanted.tenant, run.id, run.environment, seen, filters=filters, after=after, limit=wanted.limit + 1 if wanted.limit else 0)
+            found = page(
+                connection,
+                wanted.tenant,
+                run.id,
+                run.environment,
+                seen,
+                filters=filters,
+                after=after,
+                limit=wanted.limit + 1 if wanted.limit else 0,
+            )
             numbers = self._counts(connection, wanted.tenant, run, seen, filters["environment"])
         more = bool(wanted.limit) and len(found) > wanted.limit
         shown = found[: wanted.limit] if wanted.limit else found
         last = shown[-1].finding if more else None
         return Report(
-            info(run), totals(numbers), metrics(numbers), tuple(item.finding for item in shown), _cursor(last.rank, last.fingerprint) if last is not None else None, run.body,
+            info(run),
+            totals(numbers),
+            metrics(numbers),
+            tuple(item.finding for item in shown),
+            _cursor(last.rank, last.fingerprint) if last is not None else None,
+            run.body,
         )
 
-    def _counts(self, connection: Connection, tenant: str, run: RunRow, seen: frozenset[str], environment: str) -> list[Count]:
+    def _counts(
+        self, connection: Connection, tenant: str, run: RunRow, seen: frozenset[str], environment: str
+    ) -> list[Count]:
         """Counts of a stored run never change (a run made again has another seq), so they are counted once for each kind of reader."""
         key = (tenant, run.seq, seen, environment)
         with self._lock:
@@ -83,8 +99,19 @@ class StoredDrift:
             rows = list_runs(connection, wanted.tenant, wanted.environment, limit + 1, before)
             records = [
                 RunRecord(
-                    info(row), row.state, row.trigger, row.error, row.error_code,
-                    totals(_count(c) for c in counts(connection, wanted.tenant, row.id, visible(row.labels, wanted.clearance, wanted.namespaces))) if row.state == "done" else {},
+                    info(row),
+                    row.state,
+                    row.trigger,
+                    row.error,
+                    row.error_code,
+                    totals(
+                        _count(c)
+                        for c in counts(
+                            connection, wanted.tenant, row.id, visible(row.labels, wanted.clearance, wanted.namespaces)
+                        )
+                    )
+                    if row.state == "done"
+                    else {},
                 )
                 for row in rows[:limit]
             ]
@@ -97,7 +124,15 @@ class StoredDrift:
         return self._runner.run(tenant, environment, start, end)
 
     def steer(
-        self, wanted: FindingFilter, fingerprint: str, action: str, *, actor: str, reason: str = "", owner: str = "", expires_at: datetime | None = None
+        self,
+        wanted: FindingFilter,
+        fingerprint: str,
+        action: str,
+        *,
+        actor: str,
+        reason: str = "",
+        owner: str = "",
+        expires_at: datetime | None = None,
     ) -> FindingHistory:
         """A person's order on a finding, in every scope that has it."""
         now = self._clock.now()
@@ -128,7 +163,11 @@ def _find(connection: Connection, wanted: FindingFilter) -> RunRow | None:
             raise NotFound(f"no run {wanted.run}")
         return run
     own = newest_run(connection, wanted.tenant, wanted.environment or "", wanted.start, wanted.end)
-    return own if own is not None or not wanted.environment else newest_run(connection, wanted.tenant, "", wanted.start, wanted.end)
+    return (
+        own
+        if own is not None or not wanted.environment
+        else newest_run(connection, wanted.tenant, "", wanted.start, wanted.end)
+    )
 
 
 def _history(connection: Connection, wanted: FindingFilter, fingerprint: str) -> FindingHistory | None:
@@ -139,10 +178,20 @@ def _history(connection: Connection, wanted: FindingFilter, fingerprint: str) ->
         return None
     item = found[0]
     life = tuple(
-        {"at": t.at, "from": t.from_state or None, "to": t.to_state, "environment": t.scope, "run": t.run_id or None, "actor": t.actor or None, "note": t.note}
+        {
+            "at": t.at,
+            "from": t.from_state or None,
+            "to": t.to_state,
+            "environment": t.scope,
+            "run": t.run_id or None,
+            "actor": t.actor or None,
+            "note": t.note,
+        }
         for t in transitions(connection, wanted.tenant, fingerprint)
     )
-    return FindingHistory(item.finding, info(runs[item.run_id]), life, item.reason or "", item.owner or "", item.expires_at)
+    return FindingHistory(
+        item.finding, info(runs[item.run_id]), life, item.reason or "", item.owner or "", item.expires_at
+    )
 
 
 def _filters(wanted: FindingFilter) -> dict[str, Any]:
@@ -154,8 +203,11 @@ def _filters(wanted: FindingFilter) -> dict[str, Any]:
     from diff.compare import kinds
 
     return {
-        "flag": known("flag", wanted.flag, [f.value for f in Flag]), "status": known("status", wanted.status, sorted(kinds())),
-        "state": known("state", wanted.state, [s.value for s in State]), "entity": wanted.entity, "namespace": wanted.namespace or "",
+        "flag": known("flag", wanted.flag, [f.value for f in Flag]),
+        "status": known("status", wanted.status, sorted(kinds())),
+        "state": known("state", wanted.state, [s.value for s in State]),
+        "entity": wanted.entity,
+        "namespace": wanted.namespace or "",
         "min_severity": SEVERITIES[known("min_severity", wanted.min_severity, [s.value for s in Severity]) or "none"],
     }
 

@@ -40,7 +40,15 @@ class Readers:
 
 
 def read(
-    readers: Readers, tenant: str, environment: str, now: datetime, start: datetime | None, end: datetime | None, policy: Policy, running: str, window_days: int
+    readers: Readers,
+    tenant: str,
+    environment: str,
+    now: datetime,
+    start: datetime | None,
+    end: datetime | None,
+    policy: Policy,
+    running: str,
+    window_days: int,
 ) -> tuple[Evidence, Window, str, str]:
     """(evidence, window, document revision, digest of everything read)."""
     env = environment or None
@@ -48,7 +56,9 @@ def read(
     until = today + timedelta(days=1)
     history_from = today - timedelta(days=policy.history_days)
     service_days = readers.history.service_days(tenant, env, history_from, until)
-    window = windows.choose(now, start, end, windows.covered_days(service_days, today), running=running, days=window_days)
+    window = windows.choose(
+        now, start, end, windows.covered_days(service_days, today), running=running, days=window_days
+    )
     unread = _unread(readers, tenant, window)
     last = (window.end - timedelta(microseconds=1)).date() + timedelta(days=1)
     begin = datetime(history_from.year, history_from.month, history_from.day, tzinfo=UTC)
@@ -63,8 +73,17 @@ def read(
     by_day = readers.history.counts_by_day(tenant, _counted(histories, [*observed, *past]), history_from, last)
     histories |= {rid: replace(histories[rid], by_day=counts) for rid, counts in by_day.items() if rid in histories}
     evidence = Evidence(
-        window.start, window.end, history_from, tuple(designed), tuple(observed), tuple(past), histories, tuple(d for d in service_days if d.day < last),
-        _with_gaps(readers.observed.coverage(tenant, TimeRange(window.start, window.end)), unread), registry, environment,
+        window.start,
+        window.end,
+        history_from,
+        tuple(designed),
+        tuple(observed),
+        tuple(past),
+        histories,
+        tuple(d for d in service_days if d.day < last),
+        _with_gaps(readers.observed.coverage(tenant, TimeRange(window.start, window.end)), unread),
+        registry,
+        environment,
         _with_gaps(readers.observed.coverage(tenant, TimeRange(begin, window.end)), unread),
     )
     evidence = replace(evidence, hours=_hours(readers, tenant, evidence, registry))
@@ -76,14 +95,25 @@ def _unread(readers: Readers, tenant: str, window: Window) -> tuple[CoverageRang
 
     A source that stopped before the window began was taken out of service.
     """
-    behind = [s for s in readers.coverage.sources(tenant) if s.read_to is None or s.read_to < window.end] if readers.coverage is not None else []
+    behind = (
+        [s for s in readers.coverage.sources(tenant) if s.read_to is None or s.read_to < window.end]
+        if readers.coverage is not None
+        else []
+    )
     failing = [s for s in behind if s.state is SourceState.FAILING]
     if failing:
-        text = "; ".join(f"{s.name}: {s.reason or 'no answer'} (read to {s.read_to:%Y-%m-%d %H:%M})" if s.read_to else f"{s.name}: {s.reason or 'no answer'}" for s in failing)
+        text = "; ".join(
+            f"{s.name}: {s.reason or 'no answer'} (read to {s.read_to:%Y-%m-%d %H:%M})"
+            if s.read_to
+            else f"{s.name}: {s.reason or 'no answer'}"
+            for s in failing
+        )
         msg = f"a source could not be read up to the end of the window, so nothing is said about drift: {text}"
         raise SourceUnavailable(msg)
     return tuple(
-        CoverageRange(s.name, s.read_to, window.end, RangeState.PENDING, s.reason or s.state.value.replace("_", " ")) for s in behind if s.read_to is not None and s.read_to > window.start
+        CoverageRange(s.name, s.read_to, window.end, RangeState.PENDING, s.reason or s.state.value.replace("_", " "))
+        for s in behind
+        if s.read_to is not None and s.read_to > window.start
     )
 
 
@@ -91,8 +121,12 @@ def _with_gaps(coverage: Coverage, unread: tuple[CoverageRange, ...]) -> Coverag
     return replace(coverage, complete=False, gaps=(*coverage.gaps, *unread)) if unread else coverage
 
 
-def _edges(readers: Readers, tenant: str, environment: str | None, range_: TimeRange, rids: Sequence[str] = ()) -> list[ObservedEdge]:
-    return readers.observed.edges(EdgeFilter(tenant, environment, window=range_, infrastructure="include", rids=tuple(rids)))
+def _edges(
+    readers: Readers, tenant: str, environment: str | None, range_: TimeRange, rids: Sequence[str] = ()
+) -> list[ObservedEdge]:
+    return readers.observed.edges(
+        EdgeFilter(tenant, environment, window=range_, infrastructure="include", rids=tuple(rids))
+    )
 
 
 def _counted(histories: Mapping[str, EdgeHistory], edges: Iterable[ObservedEdge]) -> list[str]:
@@ -112,8 +146,12 @@ def _hours(readers: Readers, tenant: str, evidence: Evidence, registry: Registry
         return {}
     found: dict[str, tuple[datetime, ...]] = {}
     for seen in evidence.observed:
-        if (_key(registry, seen.source.name), _key(registry, seen.target.name)) in wanted and len(found) < SCHEDULED_MAX:
-            series = readers.observed.series(tenant, seen.rid, TimeRange(evidence.window_from, evidence.window_to), "1h")
+        if (_key(registry, seen.source.name), _key(registry, seen.target.name)) in wanted and len(
+            found
+        ) < SCHEDULED_MAX:
+            series = readers.observed.series(
+                tenant, seen.rid, TimeRange(evidence.window_from, evidence.window_to), "1h"
+            )
             found[seen.rid] = tuple(row["start"] for row in series if row.get("calls") or row.get("messages"))
     return found
 
@@ -133,9 +171,24 @@ def digest(evidence: Evidence) -> str:
         made.update(b"\0")
 
     add((e.rid, e.claims) for e in evidence.designed)
-    add((e.rid, e.calls, e.messages, e.errors, e.retries, e.first_seen, e.last_seen, e.support, sorted(e.protocols.items()), sorted(e.via.items()), e.source_versions, e.client_latency,
-        e.aliases)
-        for e in evidence.observed)
+    add(
+        (
+            e.rid,
+            e.calls,
+            e.messages,
+            e.errors,
+            e.retries,
+            e.first_seen,
+            e.last_seen,
+            e.support,
+            sorted(e.protocols.items()),
+            sorted(e.via.items()),
+            e.source_versions,
+            e.client_latency,
+            e.aliases,
+        )
+        for e in evidence.observed
+    )
     add((e.rid, e.first_seen, e.last_seen, e.aliases) for e in evidence.past)
     add(_history(rid, h) for rid, h in evidence.histories.items())
     add(_service_day(d) for d in evidence.service_days)
@@ -150,4 +203,14 @@ def _history(rid: str, history: EdgeHistory) -> tuple[Any, ...]:
 
 
 def _service_day(day: ServiceDay) -> tuple[Any, ...]:
-    return day.service, day.day, day.spans, day.entry_spans, sorted(day.exits.items()), sorted(day.exits_resolved.items()), day.sampling_known, day.probability, day.versions
+    return (
+        day.service,
+        day.day,
+        day.spans,
+        day.entry_spans,
+        sorted(day.exits.items()),
+        sorted(day.exits_resolved.items()),
+        day.sampling_known,
+        day.probability,
+        day.versions,
+    )

@@ -13,7 +13,9 @@ from diff.policy import Policy
 from nexus.model.finding import Flag
 
 _INTRO = {
-    Flag.CONFIRMED: "Documents and traces agree.", Flag.DOC_ONLY: "A document says it, traces do not show it.", Flag.OBSERVED_ONLY: "Traces show it, no document says it.",
+    Flag.CONFIRMED: "Documents and traces agree.",
+    Flag.DOC_ONLY: "A document says it, traces do not show it.",
+    Flag.OBSERVED_ONLY: "Traces show it, no document says it.",
     Flag.CONFLICT: "Both speak, and disagree.",
 }
 
@@ -21,9 +23,13 @@ _INTRO = {
 def findings_page() -> str:
     """`docs/reference/findings.md`."""
     lines = [
-        "# Findings", "",
-        ("Every kind of finding of the drift report, one a file under `diff/kinds/`. A flag says what happened, "
-         "a kind says how sure that is and why. `undecided` findings never fail a gate unless asked for."), "",
+        "# Findings",
+        "",
+        (
+            "Every kind of finding of the drift report, one a file under `diff/kinds/`. A flag says what happened, "
+            "a kind says how sure that is and why. `undecided` findings never fail a gate unless asked for."
+        ),
+        "",
     ]
     found = sorted(kinds().values(), key=lambda kind: (list(Flag).index(kind.flag), kind.order))
     for flag in Flag:
@@ -32,8 +38,14 @@ def findings_page() -> str:
             if kind.flag is flag:
                 doc = inspect.cleandoc(sys.modules[f"diff.kinds.{kind.status}"].__doc__ or "")
                 lines += [f"### `{kind.status}`", "", f"Severity: {kind.severity.value}.", "", doc, ""]
-    lines += ["## Thresholds", "", "The policy, echoed in every report. Those with a setting are in [settings](settings.md) as `NEXUS_DIFF__*`.", "",
-        "| threshold | default | meaning |", "| --- | --- | --- |"]
+    lines += [
+        "## Thresholds",
+        "",
+        "The policy, echoed in every report. Those with a setting are in [settings](settings.md) as `NEXUS_DIFF__*`.",
+        "",
+        "| threshold | default | meaning |",
+        "| --- | --- | --- |",
+    ]
     lines += [f"| `{name}` | {default} | {meaning} |" for name, default, meaning in thresholds()]
     return "\n".join(lines) + "\n"
 
@@ -54,4 +66,11 @@ def thresholds() -> list[tuple[str, str, str]]:
                 at -= 1
             meaning = " ".join(above) or meaning
             comments[node.target.id] = meaning
-    return [(field.name, f"{field.default:.4g}" if isinstance(field.default, float) else str(field.default), comments[field.name].replace("|", "\\|")) for field in fields(Policy)]
+    return [
+        (
+            field.name,
+            f"{field.default:.4g}" if isinstance(field.default, float) else str(field.default),
+            comments[field.name].replace("|", "\\|"),
+        )
+        for field in fields(Policy)
+    ]

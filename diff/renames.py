@@ -51,7 +51,12 @@ def renames(world: World) -> list[Rename]:
         for (other, new), after in sorted(born.items()):
             began = _first(after.mask)
             # The new one lives on after the old one, and they met for a roll-out at most.
-            if other != kind or new == old or abs(began - ended) > policy.rename_days or after.mask.bit_length() - 1 <= ended:
+            if (
+                other != kind
+                or new == old
+                or abs(began - ended) > policy.rename_days
+                or after.mask.bit_length() - 1 <= ended
+            ):
                 continue
             both = before.neighbours | after.neighbours
             similarity = len(before.neighbours & after.neighbours) / len(both) if both else 0.0

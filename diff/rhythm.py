@@ -61,7 +61,15 @@ class Rhythm:
 
 def rhythm_of(subject: Subject, world: World) -> Rhythm | None:
     """The rhythm of a documented edge, on days on which its source was covered where the edge was seen."""
-    return rhythm(world.active_mask(subject.past), world.covered_mask(subject.source, {e.source.environment for e in subject.past}), world) if subject.past else None
+    return (
+        rhythm(
+            world.active_mask(subject.past),
+            world.covered_mask(subject.source, {e.source.environment for e in subject.past}),
+            world,
+        )
+        if subject.past
+        else None
+    )
 
 
 def rhythm(active_mask: int, covered_mask: int, world: World) -> Rhythm | None:
@@ -74,4 +82,13 @@ def rhythm(active_mask: int, covered_mask: int, world: World) -> Rhythm | None:
     days = ((covered_mask | active_mask) & before).bit_count()
     active = (active_mask & before).bit_count()
     silent = (covered_mask & ~before).bit_count()
-    return Rhythm(active, days, silent, last, world.day(last), stats.silent_chance(active, days, silent) if silent else 1.0, active_mask, covered_mask)
+    return Rhythm(
+        active,
+        days,
+        silent,
+        last,
+        world.day(last),
+        stats.silent_chance(active, days, silent) if silent else 1.0,
+        active_mask,
+        covered_mask,
+    )

@@ -57,14 +57,24 @@ def run_id(window: Window, environment: str, document_revision: str, config: str
 class DriftRunner:
     """Computes and stores runs. `readers` are the other components' ports."""
 
-    def __init__(self, database: Database, readers: Readers, clock: Clock, config: Config, listeners: Sequence[Listener] = ()) -> None:
+    def __init__(
+        self, database: Database, readers: Readers, clock: Clock, config: Config, listeners: Sequence[Listener] = ()
+    ) -> None:
         self._database = database
         self._readers = readers
         self._clock = clock
         self._config = config
         self._listeners = tuple(listeners)
 
-    def run(self, tenant: str, environment: str | None, start: datetime | None, end: datetime | None, *, trigger: str = "request") -> RunInfo:
+    def run(
+        self,
+        tenant: str,
+        environment: str | None,
+        start: datetime | None,
+        end: datetime | None,
+        *,
+        trigger: str = "request",
+    ) -> RunInfo:
         """Compute and store a run; the stored one where nothing that it stands on has changed.
 
         SourceUnavailable or StoreUnavailable where something could not be read: then the failure is on record, and no
@@ -76,7 +86,9 @@ class DriftRunner:
                 found, outcome = self._run(tenant, environment or "", start, end, trigger, began)
         except (SourceUnavailable, StoreUnavailable) as error:
             telemetry.DRIFT_RUNS.labels(outcome="failed").inc()
-            telemetry_spans.record(telemetry_spans.DRIFT_RUN, time.monotonic() - watch, error=error.code, trigger=trigger)
+            telemetry_spans.record(
+                telemetry_spans.DRIFT_RUN, time.monotonic() - watch, error=error.code, trigger=trigger
+            )
             self._fail(tenant, environment or "", trigger, began, error)
             raise
         telemetry_spans.record(telemetry_spans.DRIFT_RUN, time.monotonic() - watch, trigger=trigger, outcome=outcome)
@@ -84,9 +96,13 @@ class DriftRunner:
         telemetry.DRIFT_LAST_SUCCESS.set(began.timestamp())
         return found
 
-    def _run(self, tenant: str, environment: str, start: datetime | None, end: datetime | None, trigger: str, began: datetime) -> tuple[RunInfo, str]:
+    def _run(
+        self, tenant: str, environment: str, start: datetime | None, end: datetime | None, trigger: str, began: datetime
+    ) -> tuple[RunInfo, str]:
         config = self._config
-        evidence, window, revision, digest = read(self._readers, tenant, environment, began, start, end, config.policy, config.running_day, config.window_days)
+        evidence, window, revision, digest = read(
+            self._readers, tenant, environment, began, start, end, config.policy, config.running_day, config.window_days
+        )
         found_id = run_id(window, environment, revision, config_hash(config.policy))
         with self._database.connection() as connection:
             stored = find_run(connection, tenant, found_id)
@@ -95,13 +111,34 @@ class DriftRunner:
         with _collected_later():
             comparison = compare(evidence, config.policy)
         run = RunRow(
-            found_id, environment, window.start, window.end, revision, config_hash(config.policy), digest, "done", "", "", trigger, window.kind != "stated", began,
-            self._clock.now(), sorted(comparison.labels), _body(evidence, window, comparison, config.policy),
+            found_id,
+            environment,
+            window.start,
+            window.end,
+            revision,
+            config_hash(config.policy),
+            digest,
+            "done",
+            "",
+            "",
+            trigger,
+            window.kind != "stated",
+            began,
+            self._clock.now(),
+            sorted(comparison.labels),
+            _body(evidence, window, comparison, config.policy),
         )
         with self._database.connection() as connection:
             lock_scope(connection, tenant, environment)
             self._store(connection, tenant, run, comparison)
-        log.info("drift_run", tenant=tenant, environment=environment, run=found_id, trigger=trigger, findings=len(comparison.rows))
+        log.info(
+            "drift_run",
+            tenant=tenant,
+            environment=environment,
+            run=found_id,
+            trigger=trigger,
+            findings=len(comparison.rows),
+        )
         return info(run), "done"
 
     def _store(self, connection: Connection, tenant: str, run: RunRow, comparison: Comparison) -> None:
@@ -115,7 +152,11 @@ class DriftRunner:
             put_states(connection, tenant, run.environment, changed.values())
             add_transitions(connection, tenant, [(c.fingerprint, _transition(c, run)) for c in changes])
             now_known = known | changed
-            gone = [f for f, m in sorted(now_known.items()) if f not in seen and (m.state is not State.RESOLVED or run.generated_at - m.changed_at < RESOLVED_KEPT)]
+            gone = [
+                f
+                for f, m in sorted(now_known.items())
+                if f not in seen and (m.state is not State.RESOLVED or run.generated_at - m.changed_at < RESOLVED_KEPT)
+            ]
             drop_old_states(connection, tenant, run.environment, run.generated_at - timedelta(days=365))
         if previous is not None and gone:
             # Labels of claims that are no more: what is carried over is cut by them.
@@ -125,7 +166,15 @@ class DriftRunner:
         for listener in self._listeners:
             listener(connection, tenant, run, comparison, changes)
 
-    def _put(self, connection: Connection, tenant: str, run: RunRow, comparison: Comparison, previous: RunRow | None, gone: list[str]) -> None:
+    def _put(
+        self,
+        connection: Connection,
+        tenant: str,
+        run: RunRow,
+        comparison: Comparison,
+        previous: RunRow | None,
+        gone: list[str],
+    ) -> None:
         """Replace the run, and carry over what is gone from it without being resolved for long."""
         kept = previous.id if previous is not None else ""
         replaced = kept == run.id
@@ -150,8 +199,20 @@ class DriftRunner:
         # Who reads runs need not know where the database is.
         text = str(error)[:1000] if isinstance(error, SourceUnavailable) else "the store did not answer"
         run = RunRow(
-            failed, environment, day - timedelta(days=self._config.window_days), day, "", config_hash(self._config.policy), "", "failed", text, error.code, trigger,
-            standard=False, started_at=began, generated_at=self._clock.now(),
+            failed,
+            environment,
+            day - timedelta(days=self._config.window_days),
+            day,
+            "",
+            config_hash(self._config.policy),
+            "",
+            "failed",
+            text,
+            error.code,
+            trigger,
+            standard=False,
+            started_at=began,
+            generated_at=self._clock.now(),
         )
         try:
             with self._database.connection() as connection:
@@ -173,19 +234,43 @@ def _collected_later() -> Iterator[None]:
 
 
 def _transition(change: Change, run: RunRow) -> TransitionRow:
-    return TransitionRow(run.environment, change.before.value if change.before else "", change.after.value, run.generated_at, run.id, "", change.note)
+    return TransitionRow(
+        run.environment,
+        change.before.value if change.before else "",
+        change.after.value,
+        run.generated_at,
+        run.id,
+        "",
+        change.note,
+    )
 
 
 def info(run: RunRow) -> RunInfo:
     """What a reader is told of a run."""
-    return RunInfo(run.id, run.window_from, run.window_to, run.environment, run.document_revision, run.config_hash, run.generated_at)
+    return RunInfo(
+        run.id,
+        run.window_from,
+        run.window_to,
+        run.environment,
+        run.document_revision,
+        run.config_hash,
+        run.generated_at,
+    )
 
 
 def stored_rows(comparison: Comparison) -> Iterable[FindingRow]:
     """Rows as they are stored."""
     for row in comparison.rows:
         finding = row.finding
-        yield FindingRow(finding, sorted(row.needs), sorted(row.hidden), row.primary, row.calls, sorted(_names(row)), sorted(_namespaces(finding)))
+        yield FindingRow(
+            finding,
+            sorted(row.needs),
+            sorted(row.hidden),
+            row.primary,
+            row.calls,
+            sorted(_names(row)),
+            sorted(_namespaces(finding)),
+        )
 
 
 def _names(row: Row) -> set[str]:
@@ -198,19 +283,27 @@ def _names(row: Row) -> set[str]:
 
 def _namespaces(finding: Finding) -> set[str]:
     found = {claim.namespace for claim in finding.designed.claims} if finding.designed is not None else set()
-    nodes = [finding.source, finding.target] + ([finding.observed.source, finding.observed.target] if finding.observed is not None else [])
+    nodes = [finding.source, finding.target] + (
+        [finding.observed.source, finding.observed.target] if finding.observed is not None else []
+    )
     return found | {node.name.split("/", 1)[0] for node in nodes if node.kind == "service" and "/" in node.name}
 
 
 def _body(evidence: Evidence, window: Window, comparison: Comparison, policy: Policy) -> dict[str, Any]:
     gaps = (evidence.history_coverage or evidence.coverage).gaps
     return {
-        "window_kind": window.kind, "policy": as_dict(policy), "unseen": totals.unseen(evidence.observed),
+        "window_kind": window.kind,
+        "policy": as_dict(policy),
+        "unseen": totals.unseen(evidence.observed),
         "coverage": {
-            "complete": evidence.coverage.complete, "gaps": [encode(gap) for gap in evidence.coverage.gaps[:50]], "sampling": evidence.coverage.sampling_policy,
-            "history_gaps": len(gaps), "covered_days": _covered(comparison),
+            "complete": evidence.coverage.complete,
+            "gaps": [encode(gap) for gap in evidence.coverage.gaps[:50]],
+            "sampling": evidence.coverage.sampling_policy,
+            "history_gaps": len(gaps),
+            "covered_days": _covered(comparison),
         },
-        "history_from": evidence.history_from.isoformat(), "renames": [encode(r) for r in comparison.world.renames[:50]],
+        "history_from": evidence.history_from.isoformat(),
+        "renames": [encode(r) for r in comparison.world.renames[:50]],
     }
 
 

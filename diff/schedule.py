@@ -23,7 +23,9 @@ class Schedule:
 
         problems = []
         if not croniter.is_valid(self.cron):
-            problems.append(f"NEXUS_DIFF__SCHEDULE: {self.cron!r} is no cron expression (minute hour day month weekday)")
+            problems.append(
+                f"NEXUS_DIFF__SCHEDULE: {self.cron!r} is no cron expression (minute hour day month weekday)"
+            )
         try:
             ZoneInfo(self.zone)
         except (ZoneInfoNotFoundError, ValueError):

@@ -8,7 +8,12 @@ from diff.subject import Kind, Verdict
 from nexus.model.service import Node
 
 _VERBS = {"CALLS": "calls", "PUBLISHES": "publishes", "SUBSCRIBES": "subscribes to", "DELIVERS": "delivers to"}
-_NOT = {"CALLS": "does not call", "PUBLISHES": "does not publish", "SUBSCRIBES": "does not subscribe to", "DELIVERS": "does not deliver to"}
+_NOT = {
+    "CALLS": "does not call",
+    "PUBLISHES": "does not publish",
+    "SUBSCRIBES": "does not subscribe to",
+    "DELIVERS": "does not deliver to",
+}
 
 
 def verb(relation: str) -> str:
@@ -31,4 +36,6 @@ def summary(kind: Kind, verdict: Verdict, source: Node, target: Node, relation: 
 @cache
 def _title(title: str, relation: str) -> str:
     """The kind's plain sentence for a relation; the names are still to come."""
-    return title.replace("{source} does not call {target}", f"{{source}} {_NOT.get(relation, 'does not use')} {{target}}").replace("{relation}", verb(relation))
+    return title.replace(
+        "{source} does not call {target}", f"{{source}} {_NOT.get(relation, 'does not use')} {{target}}"
+    ).replace("{relation}", verb(relation))

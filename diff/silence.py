@@ -38,22 +38,29 @@ def doubt(subject: Subject, found: Rhythm, world: World) -> Doubt | None:
     silent = _days(found.covered_mask >> found.offset + 1, found.offset + 1)
     histories = [world.history(edge) for edge in subject.past]
     usual = sum(h.calls or h.messages for h in histories) / len(seen)
-    return _hidden(subject, service, seen, silent, usual) or _thin(subject, service, seen, silent, usual, world.policy.ceased_max)
+    return _hidden(subject, service, seen, silent, usual) or _thin(
+        subject, service, seen, silent, usual, world.policy.ceased_max
+    )
 
 
-def _hidden(subject: Subject, service: ServiceHistory, seen: list[int], silent: list[int], usual: float) -> Doubt | None:
+def _hidden(
+    subject: Subject, service: ServiceHistory, seen: list[int], silent: list[int], usual: float
+) -> Doubt | None:
     """Calls without a target began when the edge fell silent: a callee's spans, or the context of the calls, are lost."""
     before, since = _mean(service.loose, seen), _mean(service.loose, silent)
     more = since - before
     if more <= 0 or more < _HIDDEN_SHARE * usual or more < _DEVIATIONS * math.sqrt((before or 1) / len(silent)):
         return None
     return Doubt(
-        "target_unresolvable", f"since it fell silent, {since:,.0f} calls a day of {subject.source.name} name no target ({before:,.0f} before), and may be these",
+        "target_unresolvable",
+        f"since it fell silent, {since:,.0f} calls a day of {subject.source.name} name no target ({before:,.0f} before), and may be these",
         f"have {subject.target.name} send its spans, or name it in those calls (server.address, service.peer.name)",
     )
 
 
-def _thin(subject: Subject, service: ServiceHistory, seen: list[int], silent: list[int], usual: float, limit: float) -> Doubt | None:
+def _thin(
+    subject: Subject, service: ServiceHistory, seen: list[int], silent: list[int], usual: float, limit: float
+) -> Doubt | None:
     """Far fewer requests of the source are seen than before: as many calls fewer are to be expected (Poisson)."""
     before, since = _mean(service.opportunities, seen), _mean(service.opportunities, silent)
     if not before or since >= _THIN_SHARE * before:

@@ -85,7 +85,16 @@ class Sim:
         """Requests of a service that the traces show."""
         return 0 if day in self.outages else round(self.requests[service] * self.keep)
 
-    def evidence(self, until: int, designed: Sequence[DesignedEdge], *, window: int = 28, history: int = 90, entities: Sequence[Entity] = (), cache: Cache | None = None) -> Evidence:
+    def evidence(
+        self,
+        until: int,
+        designed: Sequence[DesignedEdge],
+        *,
+        window: int = 28,
+        history: int = 90,
+        entities: Sequence[Entity] = (),
+        cache: Cache | None = None,
+    ) -> Evidence:
         """What a run at the end of day `until` - 1 reads."""
         start, first = max(until - history, 0), max(until - window, 0)
         cache = cache if cache is not None else Cache(self)
@@ -93,22 +102,43 @@ class Sim:
         begin = EPOCH + timedelta(days=start)
         observed = tuple(e for edge in self.edges if (e := cache.edge(edge, first, until)) is not None)
         seen = {e.rid for e in observed}
-        past = tuple(e for edge in self.edges if edge.rid not in seen and (e := cache.edge(edge, start, until)) is not None)
+        past = tuple(
+            e for edge in self.edges if edge.rid not in seen and (e := cache.edge(edge, start, until)) is not None
+        )
         histories = {edge.rid: h for edge in self.edges if (h := cache.history(edge, start, until)).mask}
         return Evidence(
-            midnight(first), midnight(until), begin, tuple(designed), observed, past, histories, tuple(s for d in days for s in cache.services(d)),
-            self.coverage(first, until), Registry(entities or self.entities()), history_coverage=self.coverage(start, until),
+            midnight(first),
+            midnight(until),
+            begin,
+            tuple(designed),
+            observed,
+            past,
+            histories,
+            tuple(s for d in days for s in cache.services(d)),
+            self.coverage(first, until),
+            Registry(entities or self.entities()),
+            history_coverage=self.coverage(start, until),
         )
 
     def entities(self) -> list[Entity]:
         """A registry that knows every node."""
         services = {*self.requests, *(e.source for e in self.edges)}
-        others = {(e.target, e.target_kind.value) for e in self.edges if e.target not in services and e.target_kind is not NodeKind.EXTERNAL}
-        return [Entity(f"e:{n}", n, "service") for n in sorted(services)] + [Entity(f"e:{n}", n, kind) for n, kind in sorted(others)]
+        others = {
+            (e.target, e.target_kind.value)
+            for e in self.edges
+            if e.target not in services and e.target_kind is not NodeKind.EXTERNAL
+        }
+        return [Entity(f"e:{n}", n, "service") for n in sorted(services)] + [
+            Entity(f"e:{n}", n, kind) for n, kind in sorted(others)
+        ]
 
     def coverage(self, first: int, until: int) -> Coverage:
         """Outages as gaps."""
-        gaps = tuple(CoverageRange("sim", midnight(d), midnight(d + 1), RangeState.FAILED, "outage") for d in sorted(self.outages) if first <= d < until)
+        gaps = tuple(
+            CoverageRange("sim", midnight(d), midnight(d + 1), RangeState.FAILED, "outage")
+            for d in sorted(self.outages)
+            if first <= d < until
+        )
         return Coverage(not gaps, gaps, self.sampling)
 
 
@@ -140,7 +170,14 @@ class Cache:
         n = sum(count for _, count in days)
         messages = edge.relation is not Relation.CALLS_OBSERVED
         seen = midnight(days[0][0]) + timedelta(hours=1) if days else None
-        return EdgeHistory(sum(1 << day - first for day, _ in days), 0 if messages else n, n if messages else 0, n, seen, tuple((day - first, count) for day, count in days))
+        return EdgeHistory(
+            sum(1 << day - first for day, _ in days),
+            0 if messages else n,
+            n if messages else 0,
+            n,
+            seen,
+            tuple((day - first, count) for day, count in days),
+        )
 
     def edge(self, edge: TrueEdge, first: int, until: int) -> ObservedEdge | None:
         """The edge over a range of days."""
@@ -150,10 +187,24 @@ class Cache:
             return None
         messages = edge.relation is not Relation.CALLS_OBSERVED
         return ObservedEdge(
-            edge.rid, edge.relation, Node(edge.source), Node(edge.target, edge.target_kind), infrastructure=edge.infrastructure, calls=0 if messages else n, handled=n,
-            messages=n if messages else 0, observed=n, protocols={edge.protocol: n}, via={edge.via: n} if edge.via else {}, basis={"paired": n},
-            first_seen=midnight(days[0][0]) + timedelta(hours=1), last_seen=midnight(days[-1][0]) + timedelta(hours=22), active_days=len(days),
-            support=Support(2, sum(min(count, 24) for _, count in days)), source_versions=edge.versions, exemplars=tuple(_exemplar(edge.rid, day) for day, _ in days[:3]),
+            edge.rid,
+            edge.relation,
+            Node(edge.source),
+            Node(edge.target, edge.target_kind),
+            infrastructure=edge.infrastructure,
+            calls=0 if messages else n,
+            handled=n,
+            messages=n if messages else 0,
+            observed=n,
+            protocols={edge.protocol: n},
+            via={edge.via: n} if edge.via else {},
+            basis={"paired": n},
+            first_seen=midnight(days[0][0]) + timedelta(hours=1),
+            last_seen=midnight(days[-1][0]) + timedelta(hours=22),
+            active_days=len(days),
+            support=Support(2, sum(min(count, 24) for _, count in days)),
+            source_versions=edge.versions,
+            exemplars=tuple(_exemplar(edge.rid, day) for day, _ in days[:3]),
         )
 
     def services(self, day: int) -> list[ServiceDay]:
@@ -169,12 +220,26 @@ class Cache:
             if n:
                 exits: dict[str, int] = {}
                 for edge in self._sim.edges:
-                    if edge.source == name and edge.relation is not Relation.SUBSCRIBES_OBSERVED and edge.relation is not Relation.DELIVERS_OBSERVED:
+                    if (
+                        edge.source == name
+                        and edge.relation is not Relation.SUBSCRIBES_OBSERVED
+                        and edge.relation is not Relation.DELIVERS_OBSERVED
+                    ):
                         exits[edge.protocol] = exits.get(edge.protocol, 0) + self.count(edge, day)
-                found.append(ServiceDay(
-                    Node(name), EPOCH + timedelta(days=day), n * 2, n, exits, dict(exits), 1.0 if self._sim.sampling != "unknown" else 0.0,
-                    self._sim.keep if self._sim.sampling in ("none", "head") else None, self._sim.versions.get(name, ("1",)), 2,
-                ))
+                found.append(
+                    ServiceDay(
+                        Node(name),
+                        EPOCH + timedelta(days=day),
+                        n * 2,
+                        n,
+                        exits,
+                        dict(exits),
+                        1.0 if self._sim.sampling != "unknown" else 0.0,
+                        self._sim.keep if self._sim.sampling in ("none", "head") else None,
+                        self._sim.versions.get(name, ("1",)),
+                        2,
+                    )
+                )
         return found
 
 
@@ -211,13 +276,47 @@ def _binomial(n: int, p: float, chance: random.Random) -> int:
 
 
 def says(
-    source: str, target: str, relation: str = "CALLS", *, modality: Modality = Modality.ASSERTED, via: Via | None = None, document: str = "architecture.md", line: int = 1,
-    classification: Classification = Classification.INTERNAL, namespace: str = "default", target_kind: str = "service", quantities: tuple[Quantity, ...] = (), **more: str,
+    source: str,
+    target: str,
+    relation: str = "CALLS",
+    *,
+    modality: Modality = Modality.ASSERTED,
+    via: Via | None = None,
+    document: str = "architecture.md",
+    line: int = 1,
+    classification: Classification = Classification.INTERNAL,
+    namespace: str = "default",
+    target_kind: str = "service",
+    quantities: tuple[Quantity, ...] = (),
+    **more: str,
 ) -> DesignedEdge:
     """A documented edge of one claim."""
     quote = f"{source} {relation} {target}"
     claim = Claim(
-        relation, source, target, "service", target_kind, DocumentRef(f"d:{document}", document, document, "r1"), (line, line), (1, len(quote)), quote, "markdown", "sim.says", 0.95,
-        modality=modality, via=via or Via(), quantities=quantities, classification=classification, namespace=namespace, **more,  # type: ignore[arg-type]
+        relation,
+        source,
+        target,
+        "service",
+        target_kind,
+        DocumentRef(f"d:{document}", document, document, "r1"),
+        (line, line),
+        (1, len(quote)),
+        quote,
+        "markdown",
+        "sim.says",
+        0.95,
+        modality=modality,
+        via=via or Via(),
+        quantities=quantities,
+        classification=classification,
+        namespace=namespace,
+        **more,  # type: ignore[arg-type]
     )
-    return DesignedEdge(f"{relation}:{source}>{target}:{document}:{line}", Relation(relation), Node(source), Node(target, NodeKind(target_kind)), claim.via, (claim,))
+    return DesignedEdge(
+        f"{relation}:{source}>{target}:{document}:{line}",
+        Relation(relation),
+        Node(source),
+        Node(target, NodeKind(target_kind)),
+        claim.via,
+        (claim,),
+    )

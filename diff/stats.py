@@ -74,7 +74,10 @@ def _fraction(x: float, a: float, b: float) -> float:
     d = 1 / (d if abs(d) > _TINY else _TINY)
     value = d
     for m in range(1, 400):
-        for numerator in (m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))):
+        for numerator in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
             d = 1 + numerator * d
             c = 1 + numerator / c
             d = 1 / (d if abs(d) > _TINY else _TINY)

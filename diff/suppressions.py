@@ -36,8 +36,12 @@ class Suppression:
     def covers(self, finding: Finding) -> bool:
         """Whether it is about that finding."""
         values = {
-            "fingerprint": finding.fingerprint, "flag": finding.flag.value, "status": finding.status, "relation": finding.relation,
-            "source": finding.source.name, "target": finding.target.name,
+            "fingerprint": finding.fingerprint,
+            "flag": finding.flag.value,
+            "status": finding.status,
+            "relation": finding.relation,
+            "source": finding.source.name,
+            "target": finding.target.name,
         }
         return all(values[name].casefold() == value.casefold() for name, value in self.match)
 
@@ -80,12 +84,19 @@ def _entry(entry: object) -> Suppression:
     if not match:
         missing.insert(0, "fingerprint (or flag, status, relation, source, target)")
     if unknown or missing:
-        parts = ([f"lacks {', '.join(missing)}"] if missing else []) + ([f"has unknown keys {', '.join(map(str, unknown))}"] if unknown else [])
+        parts = ([f"lacks {', '.join(missing)}"] if missing else []) + (
+            [f"has unknown keys {', '.join(map(str, unknown))}"] if unknown else []
+        )
         raise ValueError("; ".join(parts))
     expires = entry["expires"]
     if isinstance(expires, datetime):
         expires = expires.date()
-    return Suppression(match, str(entry["reason"]), str(entry["owner"]), expires if isinstance(expires, date) else date.fromisoformat(str(expires)))
+    return Suppression(
+        match,
+        str(entry["reason"]),
+        str(entry["owner"]),
+        expires if isinstance(expires, date) else date.fromisoformat(str(expires)),
+    )
 
 
 def unused(suppressions: Iterable[Suppression], findings: Iterable[Finding]) -> list[Suppression]:

@@ -43,17 +43,28 @@ def metrics(counts: Iterable[Count]) -> dict[str, float | None]:
     rows = [c for c in counts if c.primary]
 
     def number(*flags: Flag, decided: bool | None = None, calls: bool = False) -> int:
-        return sum(c.calls if calls else c.findings for c in rows if c.flag in flags and (decided is None or c.undecided is not decided) and c.status not in ("planned", "deprecated",
-            "infrastructure"))
+        return sum(
+            c.calls if calls else c.findings
+            for c in rows
+            if c.flag in flags
+            and (decided is None or c.undecided is not decided)
+            and c.status not in ("planned", "deprecated", "infrastructure")
+        )
 
-    confirmed, dead, wrong = number(Flag.CONFIRMED), number(Flag.DOC_ONLY, decided=True), number(Flag.CONFLICT, decided=True)
+    confirmed, dead, wrong = (
+        number(Flag.CONFIRMED),
+        number(Flag.DOC_ONLY, decided=True),
+        number(Flag.CONFLICT, decided=True),
+    )
     documented = confirmed + number(Flag.DOC_ONLY) + number(Flag.CONFLICT)
     seen_documented, shadow = confirmed + wrong, number(Flag.OBSERVED_ONLY)
     traffic = number(Flag.CONFIRMED, calls=True) + number(Flag.CONFLICT, calls=True)
     everything = traffic + number(Flag.OBSERVED_ONLY, calls=True)
     return {
-        "accuracy": _share(confirmed, confirmed + dead + wrong), "coverage": _share(seen_documented, seen_documented + shadow),
-        "decidability": _share(confirmed + dead + wrong, documented), "traffic_weighted_coverage": _share(traffic, everything),
+        "accuracy": _share(confirmed, confirmed + dead + wrong),
+        "coverage": _share(seen_documented, seen_documented + shadow),
+        "decidability": _share(confirmed + dead + wrong, documented),
+        "traffic_weighted_coverage": _share(traffic, everything),
     }
 
 
@@ -62,7 +73,8 @@ def unseen(edges: Iterable[ObservedEdge]) -> dict[str, float | int]:
     clusters = [max(e.support.instance_hours, 1) for e in edges if amount(e) and not e.infrastructure and not e.is_self]
     ones, twos = clusters.count(1), clusters.count(2)
     return {
-        "edges_seen": len(clusters), "edges_unseen_chao1": round(stats.chao1(ones, twos), 2),
+        "edges_seen": len(clusters),
+        "edges_unseen_chao1": round(stats.chao1(ones, twos), 2),
         "next_sighting_is_new_good_turing": round(stats.good_turing(ones, sum(clusters)), 6),
     }
 

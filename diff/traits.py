@@ -28,7 +28,12 @@ SEEN, CONTACT, OPPOSITE, OTHER_MODE, DELIVERED, BESIDE = (1 << n for n in range(
 PAST = 1 << 17
 
 _OF_MODALITY = {
-    Modality.ASSERTED: EXPECTED, Modality.CONDITIONAL: EXPECTED, Modality.EXCLUSIVE: EXPECTED, Modality.FORBIDDEN: FORBIDDEN, Modality.PLANNED: PLANNED, Modality.DEPRECATED: GONE,
+    Modality.ASSERTED: EXPECTED,
+    Modality.CONDITIONAL: EXPECTED,
+    Modality.EXCLUSIVE: EXPECTED,
+    Modality.FORBIDDEN: FORBIDDEN,
+    Modality.PLANNED: PLANNED,
+    Modality.DEPRECATED: GONE,
     Modality.HISTORICAL: GONE,
 }
 
@@ -41,8 +46,18 @@ def said(relation: str, claims: Sequence[Claim]) -> int:
     for claim in claims:
         of = _OF_MODALITY[claim.modality]
         via = claim.via
-        found |= of | (EXCLUSIVE if claim.exclusivity else 0) | (PROMISES if claim.quantities else 0) | (PROTOCOL if via.protocol else 0) | (OPERATION if via.operation else 0)
-        waits[of is EXPECTED] |= not (via.channel or (via.protocol and is_messaging(via.protocol)) or "async" in (claim.attributes.get("mode"), _yes(claim)))
+        found |= (
+            of
+            | (EXCLUSIVE if claim.exclusivity else 0)
+            | (PROMISES if claim.quantities else 0)
+            | (PROTOCOL if via.protocol else 0)
+            | (OPERATION if via.operation else 0)
+        )
+        waits[of is EXPECTED] |= not (
+            via.channel
+            or (via.protocol and is_messaging(via.protocol))
+            or "async" in (claim.attributes.get("mode"), _yes(claim))
+        )
     if not found & EXPECTED:
         found |= UNEXPECTED
     if relation == "CALLS" and not waits[bool(found & EXPECTED)]:

@@ -26,12 +26,16 @@ def shown(claims: Iterable[Claim], edges: Iterable[ObservedEdge]) -> tuple[Claim
 
 def fits(via: Via, edge: ObservedEdge) -> bool:
     """Whether some of the edge's contacts are as stated. What no span tells is not."""
-    if via.protocol and not any(count and family(name) != UNKNOWN and compatible(via.protocol, name) for name, count in edge.protocols.items()):
+    if via.protocol and not any(
+        count and family(name) != UNKNOWN and compatible(via.protocol, name) for name, count in edge.protocols.items()
+    ):
         return False
     if via.channel and not any(same_topic(via.channel, name) for name in (*edge.via, edge.target.name)):
         return False
     # Words ("authorise the payment") cannot be compared with what a trace says.
-    return not shape_of(via.operation) or any(c.callee_operation is not None and same_operation(via.operation, c.callee_operation) for c in edge.causes)
+    return not shape_of(via.operation) or any(
+        c.callee_operation is not None and same_operation(via.operation, c.callee_operation) for c in edge.causes
+    )
 
 
 def shape_of(operation: str) -> str:
@@ -49,10 +53,15 @@ def same_operation(said: str, seen: str) -> bool:
         if a[1] and b[1] and a[1].upper() != b[1].upper():
             return False
         one, two = a[2].split("?")[0].rstrip("/").split("/"), b[2].split("?")[0].rstrip("/").split("/")
-        return len(one) == len(two) and all(x == y or _parameter(x) or _parameter(y) for x, y in zip(one, two, strict=True))
+        return len(one) == len(two) and all(
+            x == y or _parameter(x) or _parameter(y) for x, y in zip(one, two, strict=True)
+        )
     one_method, two_method = said.strip().strip("/"), seen.strip().strip("/")
     if "/" in one_method and "/" in two_method:
-        return one_method.rsplit(".", 1)[-1].casefold() == two_method.rsplit(".", 1)[-1].casefold() or one_method.casefold() == two_method.casefold()
+        return (
+            one_method.rsplit(".", 1)[-1].casefold() == two_method.rsplit(".", 1)[-1].casefold()
+            or one_method.casefold() == two_method.casefold()
+        )
     return one_method.rsplit("/", 1)[-1].casefold() == two_method.rsplit("/", 1)[-1].casefold()
 
 

@@ -50,6 +50,12 @@ def views(labels: frozenset[str]) -> tuple[frozenset[str], ...]:
     """
     spaces = sorted({text.partition(_SEPARATOR)[2] for text in labels})
     every = len(spaces) <= NAMESPACES_MAX
-    chosen: list[tuple[str, ...]] = [c for n in range(1, len(spaces) + 1) for c in combinations(spaces, n)] if every else [(), *((space,) for space in spaces)]
-    found: set[frozenset[str]] = {visible(labels, level, names) for level in Classification for names in chosen} | {frozenset()}
+    chosen: list[tuple[str, ...]] = (
+        [c for n in range(1, len(spaces) + 1) for c in combinations(spaces, n)]
+        if every
+        else [(), *((space,) for space in spaces)]
+    )
+    found: set[frozenset[str]] = {visible(labels, level, names) for level in Classification for names in chosen} | {
+        frozenset()
+    }
     return tuple(sorted(found, key=lambda v: (-len(v), sorted(v))))

@@ -27,7 +27,11 @@ class Watch:
 
     def look(self, marks: Marks, now: datetime) -> Watch:
         """Note the marks of now."""
-        return self if marks == self.seen else replace(self, seen=marks, quiet_since=now, waiting_since=self.waiting_since or now)
+        return (
+            self
+            if marks == self.seen
+            else replace(self, seen=marks, quiet_since=now, waiting_since=self.waiting_since or now)
+        )
 
     def due(self, now: datetime, debounce: timedelta, interval: timedelta) -> bool:
         """Documents count once they are quiet; traces, which never are, at most once in `interval`."""
@@ -35,7 +39,9 @@ class Watch:
             return False
         if self.made_from is None or self.seen.documents != self.made_from.documents:
             # Traces keep the marks moving: documents wait for quiet, but not for ever.
-            return now - self.quiet_since >= debounce or (self.waiting_since is not None and now - self.waiting_since >= interval)
+            return now - self.quiet_since >= debounce or (
+                self.waiting_since is not None and now - self.waiting_since >= interval
+            )
         return self.made_at is None or now - self.made_at >= interval
 
     def made(self, now: datetime) -> Watch:

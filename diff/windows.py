@@ -35,7 +35,15 @@ def covered_days(days: Iterable[ServiceDay], today: date) -> int:
     return len({d.day for d in days if d.day < today and d.spans})
 
 
-def choose(now: datetime, start: datetime | None, end: datetime | None, closed_covered: int, *, running: str = "auto", days: int = WINDOW_DAYS) -> Window:
+def choose(
+    now: datetime,
+    start: datetime | None,
+    end: datetime | None,
+    closed_covered: int,
+    *,
+    running: str = "auto",
+    days: int = WINDOW_DAYS,
+) -> Window:
     """The window of a run. `running` is auto, always or never; a stated end or start wins over all."""
     today = midnight(now)
     if start is not None or end is not None:
@@ -43,5 +51,7 @@ def choose(now: datetime, start: datetime | None, end: datetime | None, closed_c
         return Window(start if start is not None else last - timedelta(days=days), last, "stated")
     if running == "always" or (running == "auto" and closed_covered < FIRST_DAYS):
         # To the minute: the same minute gives the same run.
-        return Window(today - timedelta(days=days), now.replace(second=0, microsecond=0) + timedelta(minutes=1), "running")
+        return Window(
+            today - timedelta(days=days), now.replace(second=0, microsecond=0) + timedelta(minutes=1), "running"
+        )
     return Window(today - timedelta(days=days), today, "closed")

@@ -81,7 +81,10 @@ class World:
                 known.add(day, day.day.toordinal() - begin)
         self.covered: dict[str, int] = {key: self._covered(s.opportunities) for key, s in self.services.items()}
         self._apart = self._by_environment(evidence)
-        self._covered_in = {key: {one: self._covered(history.opportunities) for one, history in found.items()} for key, found in self._apart.items()}
+        self._covered_in = {
+            key: {one: self._covered(history.opportunities) for one, history in found.items()}
+            for key, found in self._apart.items()
+        }
         # Where all services are in one environment.
         self._only = next((day.service.environment for day in evidence.service_days), "")
         self.alive: dict[str, int] = {key: self._mask(s.spans, 1) for key, s in self.services.items()}
@@ -120,7 +123,10 @@ class World:
     def _by_environment(self, evidence: Evidence) -> dict[str, dict[str, ServiceHistory]]:
         """Services by environment: one that went quiet is not covered by another, and what is said of one is judged by its own requests."""
         found: dict[str, dict[str, ServiceHistory]] = {}
-        begin, several = evidence.history_from.toordinal(), len({day.service.environment for day in evidence.service_days}) > 1
+        begin, several = (
+            evidence.history_from.toordinal(),
+            len({day.service.environment for day in evidence.service_days}) > 1,
+        )
         for day in evidence.service_days if several else ():
             if day.day.toordinal() >= begin and day.service.name != UNNAMED:
                 known = found.setdefault(self.names.observed(day.service)[0], {})
@@ -204,7 +210,13 @@ class World:
         if self._exposed is None or self._exposed[0] is not counted:
             usable = [(offset, count) for offset, count in counted.items() if not self.gap_mask >> offset & 1]
             least, running = self.policy.opportunities_per_day_min, self.running_bit()
-            self._exposed = (counted, (sum(count for _, count in usable), sum(1 for offset, count in usable if count >= least and not running >> offset & 1)))
+            self._exposed = (
+                counted,
+                (
+                    sum(count for _, count in usable),
+                    sum(1 for offset, count in usable if count >= least and not running >> offset & 1),
+                ),
+            )
         return self._exposed[1]
 
     def emitted(self, service: ServiceHistory, mask: int) -> bool:
@@ -227,7 +239,11 @@ class World:
     def renamed(self, end: End) -> Rename | None:
         """The name under which the end may live on, where one is proposed."""
         if self._renamed is None:
-            self._renamed = {identity: r for r in reversed(self.renames) for identity in self.names.observed(Node(r.old, NodeKind(r.kind)))}
+            self._renamed = {
+                identity: r
+                for r in reversed(self.renames)
+                for identity in self.names.observed(Node(r.old, NodeKind(r.kind)))
+            }
         return next((self._renamed[key] for key in end.identities if key in self._renamed), None)
 
     @cached_property

@@ -10,8 +10,14 @@ from playwright.sync_api import sync_playwright
 
 FOLDER = Path(__file__).parent / "pages"
 SHOTS = {
-    "map": ("map", None), "map-edge": ("map", '.canvas .edge[aria-label^="checkout calls fx"]'), "drift": ("drift", None), "drift-finding": ("drift", ".finding .open"),
-    "ask": ("ask?q=Why+does+checkout+call+fx%3F", None), "documents": ("documents", None), "entities": ("entities", None), "status": ("status", None),
+    "map": ("map", None),
+    "map-edge": ("map", '.canvas .edge[aria-label^="checkout calls fx"]'),
+    "drift": ("drift", None),
+    "drift-finding": ("drift", ".finding .open"),
+    "ask": ("ask?q=Why+does+checkout+call+fx%3F", None),
+    "documents": ("documents", None),
+    "entities": ("entities", None),
+    "status": ("status", None),
 }
 
 
@@ -22,7 +28,10 @@ def main() -> None:
     url = parser.parse_args().url
     FOLDER.mkdir(exist_ok=True)
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"])
+        browser = play.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
         for width, height, names, suffix in ((1280, 800, tuple(SHOTS), ""), (390, 844, ("map", "drift"), "-phone")):
             page = browser.new_page(viewport={"width": width, "height": height}, locale="en-GB")
             for name in names:

@@ -12,10 +12,18 @@ from nexus.model.document import Classification
 DEFAULT = Classification.INTERNAL
 # What authors write; anything else that claims to be a level counts as the highest.
 _WORDS = {
-    "public": Classification.PUBLIC, "open": Classification.PUBLIC, "공개": Classification.PUBLIC,
-    "internal": Classification.INTERNAL, "내부": Classification.INTERNAL, "사내": Classification.INTERNAL,
-    "restricted": Classification.RESTRICTED, "confidential": Classification.RESTRICTED, "secret": Classification.RESTRICTED,
-    "private": Classification.RESTRICTED, "기밀": Classification.RESTRICTED, "대외비": Classification.RESTRICTED,
+    "public": Classification.PUBLIC,
+    "open": Classification.PUBLIC,
+    "공개": Classification.PUBLIC,
+    "internal": Classification.INTERNAL,
+    "내부": Classification.INTERNAL,
+    "사내": Classification.INTERNAL,
+    "restricted": Classification.RESTRICTED,
+    "confidential": Classification.RESTRICTED,
+    "secret": Classification.RESTRICTED,
+    "private": Classification.RESTRICTED,
+    "기밀": Classification.RESTRICTED,
+    "대외비": Classification.RESTRICTED,
 }
 
 
@@ -66,7 +74,12 @@ def level_named(word: object) -> Classification | None:
 
 def path_levels(path: str, root: str, rules: Sequence[PathRule]) -> list[Classification]:
     """The levels that path rules give. The root's own name can raise, not lower: a web server's folder is called `public` too."""
-    return [rule.level for rule in rules if path_matches(path, rule.glob) or (rule.level is not Classification.PUBLIC and root and path_matches(f"{root}/{path}", rule.glob))]
+    return [
+        rule.level
+        for rule in rules
+        if path_matches(path, rule.glob)
+        or (rule.level is not Classification.PUBLIC and root and path_matches(f"{root}/{path}", rule.glob))
+    ]
 
 
 def classify(levels: Sequence[Classification], stated: object, asked: Classification | None) -> Classification:
@@ -79,7 +92,9 @@ def classify(levels: Sequence[Classification], stated: object, asked: Classifica
     matched = list(levels)
     base = asked
     if base is None:
-        base = Classification.PUBLIC if matched and all(level is Classification.PUBLIC for level in matched) else DEFAULT
+        base = (
+            Classification.PUBLIC if matched and all(level is Classification.PUBLIC for level in matched) else DEFAULT
+        )
     found = [base, *matched]
     said = level_named(stated)
     if said is not None:
@@ -92,4 +107,8 @@ _MARK = re.compile(r"<!--\s*(?:(/)\s*)?classification\s*(?::\s*([\w가-힣]+)\s*
 
 def marks(text: str) -> list[tuple[int, Classification | None]]:
     """(offset, level) of each `<!-- classification: RESTRICTED -->`; None where `<!-- /classification -->` ends one."""
-    return [(match.start(), None if match[1] else level_named(match[2])) for match in _MARK.finditer(text) if match[1] or match[2]]
+    return [
+        (match.start(), None if match[1] else level_named(match[2]))
+        for match in _MARK.finditer(text)
+        if match[1] or match[2]
+    ]

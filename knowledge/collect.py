@@ -14,7 +14,22 @@ from knowledge.classify import path_matches
 from nexus.errors import Forbidden, MalformedDocument, NotFound, SourceUnavailable, TooLarge
 
 # Folders of tools, never of people.
-SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".idea", ".vscode", ".nexus"})
+SKIPPED_FOLDERS = frozenset(
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        "node_modules",
+        "__pycache__",
+        ".venv",
+        "venv",
+        ".tox",
+        ".mypy_cache",
+        ".idea",
+        ".vscode",
+        ".nexus",
+    }
+)
 # Files that editors write while they save.
 _TEMPORARY = re.compile(r"(^\.#|^~\$|~$|\.sw[a-p]$|\.tmp$|\.part$|^#.*#$|^4913$)")
 
@@ -76,7 +91,9 @@ def resolve_inside(path: Path, roots: Sequence[Path]) -> tuple[Path, Path]:
     raise Forbidden(f"{path} is under none of the allowed roots (NEXUS_DOCS__ROOTS)")
 
 
-def collect(path: Path, root: Path, suffixes: frozenset[str], globs: Sequence[str] = (), *, max_files: int) -> Collected:
+def collect(
+    path: Path, root: Path, suffixes: frozenset[str], globs: Sequence[str] = (), *, max_files: int
+) -> Collected:
     """Files at or below `path`, sorted. `path` and `root` are real paths; `root` confines and names.
 
     NotFound where `path` does not exist. TooLarge above `max_files`.
@@ -94,7 +111,14 @@ def collect(path: Path, root: Path, suffixes: frozenset[str], globs: Sequence[st
             complete = complete and not entry.failed
             skipped.append(entry)
             continue
-        found = _one(entry, entry.relative_to(root).as_posix(), suffixes, globs, base=entry.relative_to(path).as_posix(), root=root.name)
+        found = _one(
+            entry,
+            entry.relative_to(root).as_posix(),
+            suffixes,
+            globs,
+            base=entry.relative_to(path).as_posix(),
+            root=root.name,
+        )
         files.extend(found.files)
         skipped.extend(found.skipped)
         if len(files) > max_files:
@@ -102,10 +126,14 @@ def collect(path: Path, root: Path, suffixes: frozenset[str], globs: Sequence[st
     return Collected(tuple(sorted(files, key=lambda found: found.uri)), tuple(skipped), complete)
 
 
-def _one(path: Path, relative: str, suffixes: frozenset[str], globs: Sequence[str], base: str = "", *, root: str) -> Collected:
+def _one(
+    path: Path, relative: str, suffixes: frozenset[str], globs: Sequence[str], base: str = "", *, root: str
+) -> Collected:
     if is_temporary(path.name):
         return Collected((), (Skipped(relative, "temporary file"),), complete=True)
-    if globs and not any(path_matches(base or path.name, glob) or ("/" not in glob and path_matches(path.name, glob)) for glob in globs):
+    if globs and not any(
+        path_matches(base or path.name, glob) or ("/" not in glob and path_matches(path.name, glob)) for glob in globs
+    ):
         return Collected((), (), complete=True)
     if suffix_of(path.name) not in suffixes:
         return Collected((), (Skipped(relative, f"no reader for {path.suffix or path.name}"),), complete=True)

@@ -52,7 +52,14 @@ class PassageEmbedding:
     """Thread-safe. Without an embedder (`make` gives None) everything is found by keywords alone."""
 
     def __init__(
-        self, database: Database, clock: Clock, make: Callable[[], Embedder | None], *, generation: str = "", cache: int = 200_000, exact_below: int = 10_000
+        self,
+        database: Database,
+        clock: Clock,
+        make: Callable[[], Embedder | None],
+        *,
+        generation: str = "",
+        cache: int = 200_000,
+        exact_below: int = 10_000,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -120,7 +127,9 @@ class PassageEmbedding:
         return wanted
 
     def _ensure(self, connection: Connection, tenant: str, wanted: Generation) -> None:
-        found = find_generation(connection, tenant, wanted.name) or declare_generation(connection, tenant, wanted, self._clock.now())
+        found = find_generation(connection, tenant, wanted.name) or declare_generation(
+            connection, tenant, wanted, self._clock.now()
+        )
         if found != wanted:
             raise Conflict(
                 f"generation {wanted.name} was declared as {found.model}, {found.dimension}, {found.form}; the configuration means "
@@ -197,7 +206,11 @@ class PassageEmbedding:
         """Vectors of the texts into the cache, in parts, so that nothing is lost to the deadline. Yields how many."""
         with self._database.connection() as connection:
             known = cached(connection, tenant, generation, [row.content_hash for row in texts], self._clock.now())
-        missing = {row.content_hash: index_text(heading_path(row.title, row.section), row.lead + row.text) for row in texts if row.content_hash not in known}
+        missing = {
+            row.content_hash: index_text(heading_path(row.title, row.section), row.lead + row.text)
+            for row in texts
+            if row.content_hash not in known
+        }
         yield sum(row.content_hash in known for row in texts)
         embedder = self.embedder()
         assert embedder is not None
@@ -221,7 +234,13 @@ class PassageEmbedding:
             with self._database.connection() as connection:
                 known = cached(connection, tenant, generation, [row.content_hash for row in rows], self._clock.now())
                 if all(row.content_hash in known for row in rows) and lock_segment(connection, tenant, number):
-                    add_vectors(connection, tenant, generation.name, number, [(row.id, row.language, known[row.content_hash]) for row in rows])
+                    add_vectors(
+                        connection,
+                        tenant,
+                        generation.name,
+                        number,
+                        [(row.id, row.language, known[row.content_hash]) for row in rows],
+                    )
 
     def _index(self, tenant: str) -> None:
         """An HNSW index for each language that is large enough for one. Takes long: never in a call that somebody waits for."""

@@ -30,6 +30,12 @@ Observer = Callable[[IngestEvent], None]
 def log_observer(event: IngestEvent) -> None:
     """The observer that is always there."""
     log.info(
-        EVENT, action=event.action, tenant=event.tenant, namespace=event.namespace, path=event.path, chunks=event.chunks,
-        skipped_cached=event.skipped_cached, error=event.error,
+        EVENT,
+        action=event.action,
+        tenant=event.tenant,
+        namespace=event.namespace,
+        path=event.path,
+        chunks=event.chunks,
+        skipped_cached=event.skipped_cached,
+        error=event.error,
     )

@@ -14,9 +14,14 @@ def _extends(character: str) -> bool:
         return False
     code = ord(character)
     return (
-        character == _JOINER or 0xFE00 <= code <= 0xFE0F or 0x1F3FB <= code <= 0x1F3FF or 0xE0020 <= code <= 0xE007F or 0xE0100 <= code <= 0xE01EF
+        character == _JOINER
+        or 0xFE00 <= code <= 0xFE0F
+        or 0x1F3FB <= code <= 0x1F3FF
+        or 0xE0020 <= code <= 0xE007F
+        or 0xE0100 <= code <= 0xE01EF
         # Hangul vowels and finals of decomposed syllables.
-        or 0x1160 <= code <= 0x11FF or 0xD7B0 <= code <= 0xD7FB
+        or 0x1160 <= code <= 0x11FF
+        or 0xD7B0 <= code <= 0xD7FB
         or unicodedata.category(character) in _EXTENDING
     )
 

@@ -23,7 +23,9 @@ def language_of(text: str) -> str:
 
 
 # Words without which nobody writes English prose; code has hardly any.
-_PROSE = frozenset("the a an of to in is are and or for on with that this it as be by from at if can when which you not will has have".split())
+_PROSE = frozenset(
+    "the a an of to in is are and or for on with that this it as be by from at if can when which you not will has have".split()
+)
 _PROSE_SHARE = 0.12
 _PROSE_WORDS = 30
 

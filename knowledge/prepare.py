@@ -29,7 +29,21 @@ from nexus.store.passages import NewPassage
 # Bumped when the same bytes give other rows: every document is then indexed anew.
 VERSION = "2"
 MASK = "█"
-_TYPES = ("adr", "rfc", "runbook", "design", "plan", "spec", "howto", "guide", "policy", "postmortem", "reference", "release", "changelog")
+_TYPES = (
+    "adr",
+    "rfc",
+    "runbook",
+    "design",
+    "plan",
+    "spec",
+    "howto",
+    "guide",
+    "policy",
+    "postmortem",
+    "reference",
+    "release",
+    "changelog",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +89,14 @@ def fingerprint(source: Source, data: bytes, options: Options) -> str:
     """A hash of all that decides what is indexed. Needs no reading of the document, so that an unchanged one costs one hash."""
     levels = [level.value for level in path_levels(source.found.relative, source.found.root, options.rules)]
     inputs = [
-        VERSION, options.analyzer.name, options.size, options.overlap, sorted(detector.kind for detector in options.detectors), levels,
-        source.asked.value if source.asked else "", source.metadata,
+        VERSION,
+        options.analyzer.name,
+        options.size,
+        options.overlap,
+        sorted(detector.kind for detector in options.detectors),
+        levels,
+        source.asked.value if source.asked else "",
+        source.metadata,
     ]
     head = json.dumps(inputs, sort_keys=True, default=str, ensure_ascii=False).encode()
     return hashlib.sha256(head + b"\x1f" + hashlib.sha256(data).digest()).hexdigest()
@@ -99,11 +119,18 @@ def prepare(source: Source, data: bytes, modified_at: datetime | None, now: date
         # It says something of its level that cannot be read.
         level = Classification.RESTRICTED
     chunks = chunk(text, reader.syntax, front, size=options.size, overlap=options.overlap)
-    title = text_value(values, "title") or _first_heading(chunks, text, front) or extracted.title or PurePosixPath(found.relative).stem
+    title = (
+        text_value(values, "title")
+        or _first_heading(chunks, text, front)
+        or extracted.title
+        or PurePosixPath(found.relative).stem
+    )
     if suffix == ".pdf":
         title = extracted.title or PurePosixPath(found.relative).stem
     secrets = scan(text, options.detectors)
-    named = scan(found.relative, options.detectors) + scan(json.dumps(dict(source.metadata), default=str, ensure_ascii=False), options.detectors)
+    named = scan(found.relative, options.detectors) + scan(
+        json.dumps(dict(source.metadata), default=str, ensure_ascii=False), options.detectors
+    )
     titled = scan(title, options.detectors)
     in_front = [secret for secret in secrets if secret.start < front]
     rid = document_rid(source.namespace, found.uri)
@@ -114,19 +141,40 @@ def prepare(source: Source, data: bytes, modified_at: datetime | None, now: date
     clean = [passage for passage in passages if not passage.quarantined]
     hit = bool(secrets or named or titled)
     blocked = hit and not any(passage.text.strip() for passage in clean)
-    metadata = {**({} if named else source.metadata), **({"front": _plain(values)} if values and not in_front and not titled else {})}
+    metadata = {
+        **({} if named else source.metadata),
+        **({"front": _plain(values)} if values and not in_front and not titled else {}),
+    }
     row = DocumentRow(
-        rid=rid, namespace=source.namespace, uri=found.uri if path == found.relative else found.uri.rsplit("/", 1)[0] + "/" + PurePosixPath(path).name,
-        path=path, suffix=suffix, title=title[:500], doc_type=_doc_type(values, found.relative),
-        revision=_revision(text, level, passages), fingerprint=fingerprint(source, data, options), classification=level.value,
-        tier=_tier(values, reader.tier).value, status=(DocumentStatus.QUARANTINED if blocked else DocumentStatus.ACTIVE).value, superseded_by=None,
-        modified_at=modified_at, indexed_at=now, passages=0 if blocked else len(clean), metadata=metadata,
+        rid=rid,
+        namespace=source.namespace,
+        uri=found.uri if path == found.relative else found.uri.rsplit("/", 1)[0] + "/" + PurePosixPath(path).name,
+        path=path,
+        suffix=suffix,
+        title=title[:500],
+        doc_type=_doc_type(values, found.relative),
+        revision=_revision(text, level, passages),
+        fingerprint=fingerprint(source, data, options),
+        classification=level.value,
+        tier=_tier(values, reader.tier).value,
+        status=(DocumentStatus.QUARANTINED if blocked else DocumentStatus.ACTIVE).value,
+        superseded_by=None,
+        modified_at=modified_at,
+        indexed_at=now,
+        passages=0 if blocked else len(clean),
+        metadata=metadata,
     )
     places = (
-        [("file name", secret, 0) for secret in named] + [("title", secret, 0) for secret in titled]
-        + [("front matter" if secret.start < front else "body", secret, text.count("\n", 0, secret.start) + 1) for secret in secrets]
+        [("file name", secret, 0) for secret in named]
+        + [("title", secret, 0) for secret in titled]
+        + [
+            ("front matter" if secret.start < front else "body", secret, text.count("\n", 0, secret.start) + 1)
+            for secret in secrets
+        ]
     )
-    quarantine = tuple(QuarantineRow(rid, source.namespace, path, secret.kind, place, line, now) for place, secret, line in places)
+    quarantine = tuple(
+        QuarantineRow(rid, source.namespace, path, secret.kind, place, line, now) for place, secret, line in places
+    )
     problems = [Problem(path, line, message) for line, message in extracted.problems]
     if problem:
         problems.append(Problem(path, 1, problem))
@@ -134,7 +182,13 @@ def prepare(source: Source, data: bytes, modified_at: datetime | None, now: date
 
 
 def _passages(
-    document: str, chunks: Sequence[Chunk], text: str, title: str, level: Classification, secrets: Sequence[Secret], options: Options
+    document: str,
+    chunks: Sequence[Chunk],
+    text: str,
+    title: str,
+    level: Classification,
+    secrets: Sequence[Secret],
+    options: Options,
 ) -> tuple[NewPassage, ...]:
     out: list[NewPassage] = []
     seen: dict[str, int] = {}
@@ -154,14 +208,30 @@ def _passages(
         if hit:
             section = () if tainted[piece.section] else piece.section
             lines = "\n" * body.count("\n")
-            out.append(NewPassage(rid, ordinal, section, piece.lines, "", lines, own, "", "", quarantined=True, terms={}, length=0))
+            out.append(
+                NewPassage(
+                    rid, ordinal, section, piece.lines, "", lines, own, "", "", quarantined=True, terms={}, length=0
+                )
+            )
             continue
         heading = heading_path(title, piece.section)
         terms, length = options.analyzer.passage(heading, lead + body)
-        out.append(NewPassage(
-            rid, ordinal, piece.section, piece.lines, lead, body, own, passage_language(lead + body, language),
-            hashlib.sha256(index_text(heading, lead + body).encode()).hexdigest(), quarantined=False, terms=terms, length=length,
-        ))
+        out.append(
+            NewPassage(
+                rid,
+                ordinal,
+                piece.section,
+                piece.lines,
+                lead,
+                body,
+                own,
+                passage_language(lead + body, language),
+                hashlib.sha256(index_text(heading, lead + body).encode()).hexdigest(),
+                quarantined=False,
+                terms=terms,
+                length=length,
+            )
+        )
     return tuple(out)
 
 
@@ -187,7 +257,9 @@ def _first_heading(chunks: Sequence[Chunk], text: str, front: int) -> str:
 def _tier(values: Mapping[str, Any], base: Tier) -> Tier:
     """A document may say that a machine wrote it; it cannot say that a person did."""
     said = text_value(values, "tier", "provenance", "generated_by", "generated-by").lower()
-    if said in {"machine_written", "machine-written", "generated", "ai", "llm"} or text_value(values, "generated_by", "generated-by"):
+    if said in {"machine_written", "machine-written", "generated", "ai", "llm"} or text_value(
+        values, "generated_by", "generated-by"
+    ):
         return Tier.MACHINE_WRITTEN
     return Tier.MACHINE_READ if said in {"machine_read", "machine-read", "ocr"} else base
 
@@ -209,7 +281,9 @@ def _masked(text: str, secrets: Sequence[Secret]) -> str:
 def _revision(text: str, level: Classification, passages: Sequence[NewPassage]) -> str:
     levels = ",".join(f"{p.ordinal}:{p.level.rank}" for p in passages if p.level is not level)
     quarantined = ",".join(str(p.ordinal) for p in passages if p.quarantined)
-    return hashlib.sha256(f"{text}\x1f{level.value}\x1f{levels}\x1f{quarantined}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(
+        f"{text}\x1f{level.value}\x1f{levels}\x1f{quarantined}".encode("utf-8", "surrogatepass")
+    ).hexdigest()[:32]
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:

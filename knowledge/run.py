@@ -73,8 +73,15 @@ class Ingestor:
     """Documents in and out. Thread-safe; a document is one transaction, held by a lock of its own."""
 
     def __init__(
-        self, database: Database, clock: Clock, options: Options, limits: Limits, roots: Sequence[Path], embedding: Embedding | None = None,
-        observers: Sequence[Observer] = (log_observer,), uploads: Path | None = None,
+        self,
+        database: Database,
+        clock: Clock,
+        options: Options,
+        limits: Limits,
+        roots: Sequence[Path],
+        embedding: Embedding | None = None,
+        observers: Sequence[Observer] = (log_observer,),
+        uploads: Path | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -110,7 +117,9 @@ class Ingestor:
             raise
         finally:
             self._notify("ingest", request.tenant, request.namespace, str(request.path), tally, error)
-        return self._finish(request.tenant, tally, progress) | {"took_ms": round((time.perf_counter() - started) * 1000, 3)}
+        return self._finish(request.tenant, tally, progress) | {
+            "took_ms": round((time.perf_counter() - started) * 1000, 3)
+        }
 
     def ingest_text(self, text: str, name: str, request: IngestRequest) -> dict[str, Any]:
         """Ingest a text that lies in no file (stdin, callers in the process). `name` with its suffix is its identity within the namespace."""
@@ -119,7 +128,9 @@ class Ingestor:
         self._admit(request)
         suffix = suffix_of(name)
         if suffix not in self._options.readers:
-            raise BadQuestion(f"name: no reader for {suffix or name}; there are {', '.join(sorted(self._options.readers))}")
+            raise BadQuestion(
+                f"name: no reader for {suffix or name}; there are {', '.join(sorted(self._options.readers))}"
+            )
         data = text.encode()
         if len(data) > self._limits.max_file_bytes:
             raise TooLarge(f"read {name}: over {self._limits.max_file_bytes} bytes (NEXUS_KNOWLEDGE__MAX_FILE_BYTES)")
@@ -158,12 +169,16 @@ class Ingestor:
             raise Forbidden(f"{request.path} is an upload of another tenant or namespace")
         return path, root
 
-    def _sources(self, request: IngestRequest, path: Path, root: Path, tally: _Tally) -> Iterator[tuple[int, int, Source]]:
+    def _sources(
+        self, request: IngestRequest, path: Path, root: Path, tally: _Tally
+    ) -> Iterator[tuple[int, int, Source]]:
         uri = canonical_uri(path)
         if not path.exists():
             self._vanished(request, uri, tally)
             return
-        collected = collect(path, root, frozenset(self._options.readers), request.globs, max_files=self._limits.max_files)
+        collected = collect(
+            path, root, frozenset(self._options.readers), request.globs, max_files=self._limits.max_files
+        )
         tally.documents = len(collected.files)
         for skipped in collected.skipped:
             if skipped.failed:
@@ -191,7 +206,9 @@ class Ingestor:
             found = below_uri(connection, request.tenant, request.namespace, uri)
         for rid, where in found:
             below = where.removeprefix(uri).lstrip("/")
-            selected = not request.globs or any(path_matches(below, glob) or path_matches(below.rsplit("/", 1)[-1], glob) for glob in request.globs)
+            selected = not request.globs or any(
+                path_matches(below, glob) or path_matches(below.rsplit("/", 1)[-1], glob) for glob in request.globs
+            )
             if rid not in kept and selected:
                 self._remove(request.tenant, rid)
                 tally.removed += 1
@@ -239,8 +256,15 @@ class Ingestor:
             prepared = prepare(source, data, modified_at, self._clock.now(), self._options)
             status = put_document(connection, source.tenant, prepared.row)
             served = status in {DocumentStatus.ACTIVE, DocumentStatus.SUPERSEDED}
-            stored = replace_passages(connection, source.tenant, rid, source.namespace, prepared.passages, served=served)
-            names = ((p.rid, p.content_hash, name, segments(name)[-1]) for p in prepared.passages if not p.quarantined for name in ticked(p.text))
+            stored = replace_passages(
+                connection, source.tenant, rid, source.namespace, prepared.passages, served=served
+            )
+            names = (
+                (p.rid, p.content_hash, name, segments(name)[-1])
+                for p in prepared.passages
+                if not p.quarantined
+                for name in ticked(p.text)
+            )
             replace_anchors(connection, source.tenant, rid, names)
             put_quarantine(connection, source.tenant, rid, prepared.level, prepared.quarantine)
             if self._embedding is not None:
@@ -263,11 +287,26 @@ class Ingestor:
                 tally.problem("", 0, f"embed: {problem}", "embed")
         errors = [{"path": p.path, "line": p.line, "error": p.error, "stage": p.stage} for p in tally.errors]
         return {
-            "documents": tally.documents, "indexed": tally.indexed, "skipped": tally.skipped, "removed": tally.removed,
-            "quarantined": tally.quarantined, "failed": tally.failed, "passages": tally.passages, "vectors_pending": pending, "errors": errors,
+            "documents": tally.documents,
+            "indexed": tally.indexed,
+            "skipped": tally.skipped,
+            "removed": tally.removed,
+            "quarantined": tally.quarantined,
+            "failed": tally.failed,
+            "passages": tally.passages,
+            "vectors_pending": pending,
+            "errors": errors,
         }
 
     def _notify(self, action: str, tenant: str, namespace: str, path: str, tally: _Tally, error: str) -> None:
-        event = IngestEvent(action, tenant, namespace, path, tally.passages, tally.skipped, error or (tally.errors[0].error if tally.errors else ""))
+        event = IngestEvent(
+            action,
+            tenant,
+            namespace,
+            path,
+            tally.passages,
+            tally.skipped,
+            error or (tally.errors[0].error if tally.errors else ""),
+        )
         for observer in self._observers:
             observer(event)

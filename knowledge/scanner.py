@@ -15,12 +15,16 @@ _INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u20
 # Wide spaces and hyphens, full-width and mathematical forms, digits of other scripts: what stands for an ASCII character.
 _LOOKS = "\u00a0\u2000-\u200a\u2010-\u2015\u202f\u2212\u3000\ufe58\ufe63\uff01-\uff5e\U0001d400-\U0001d7ff"
 # A token that goes on in the next line, as programs and shells write it.
-_CONTINUED = re.compile(r"""\\\n[ \t]*|["'][ \t]*[+.&]?[ \t]*\\?\n[ \t]*[+.&]?[ \t]*["']|(?<=[0-9A-Za-z])=\n(?=[0-9A-Za-z])""")
+_CONTINUED = re.compile(
+    r"""\\\n[ \t]*|["'][ \t]*[+.&]?[ \t]*\\?\n[ \t]*[+.&]?[ \t]*["']|(?<=[0-9A-Za-z])=\n(?=[0-9A-Za-z])"""
+)
 _FOLDABLE = re.compile(f"[{_INVISIBLE}{_LOOKS}]|(?![0-9])\\d")
 _UNSEEN = re.compile(f"[{_INVISIBLE}]")
 _HYPHENS = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63")
 # Base64 of something long enough to be a secret, also over several lines of one width.
-_ENCODED = re.compile(r"(?<![0-9A-Za-z+/_-])(?:[0-9A-Za-z+/_-]{60,76}\n[ \t]*)*[0-9A-Za-z+/_-]{20,}={0,2}(?![0-9A-Za-z+/_=-])")
+_ENCODED = re.compile(
+    r"(?<![0-9A-Za-z+/_-])(?:[0-9A-Za-z+/_-]{60,76}\n[ \t]*)*[0-9A-Za-z+/_-]{20,}={0,2}(?![0-9A-Za-z+/_=-])"
+)
 _MAX_ENCODED = 64 * 1024
 
 
@@ -89,7 +93,11 @@ def _found(text: str, kinds: Iterable[Detector]) -> set[Secret]:
     for detector in kinds:
         try:
             for start, end in detector.find(plain):
-                found.add(Secret(detector.kind, start, end) if offsets is None else Secret(detector.kind, offsets[start], offsets[end - 1] + 1))
+                found.add(
+                    Secret(detector.kind, start, end)
+                    if offsets is None
+                    else Secret(detector.kind, offsets[start], offsets[end - 1] + 1)
+                )
         except Exception:  # noqa: BLE001  # default-deny: whatever went wrong, the text was not cleared
             found.add(Secret(SCANNER_FAILED, 0, len(text)))
     return found
@@ -100,7 +108,9 @@ def _decoded(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _ENCODED.finditer(text):
         packed = re.sub(r"\s", "", match[0])[:_MAX_ENCODED].rstrip("=").replace("-", "+").replace("_", "/")
         try:
-            inner = base64.b64decode(packed[: len(packed) - (len(packed) % 4 == 1)] + "=" * (-len(packed) % 4 % 3), validate=True).decode("utf-8")
+            inner = base64.b64decode(
+                packed[: len(packed) - (len(packed) % 4 == 1)] + "=" * (-len(packed) % 4 % 3), validate=True
+            ).decode("utf-8")
         except ValueError:
             continue
         if inner.replace("\n", "").replace("\r", "").replace("\t", "").isprintable():

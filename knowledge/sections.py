@@ -97,9 +97,13 @@ def _next(lines: list[str], at: int, syntax: Syntax, depths: dict[str, int]) -> 
         return Block(Kind.TABLE, at, end)
     del line
     return _paragraph(
-        lines, at,
-        lambda n: bool(_fence_end(lines, n, syntax)) or _heading(lines, n, syntax, dict(depths)) is not None
-        or (syntax is Syntax.MARKDOWN and _table_starts(lines, n)),
+        lines,
+        at,
+        lambda n: (
+            bool(_fence_end(lines, n, syntax))
+            or _heading(lines, n, syntax, dict(depths)) is not None
+            or (syntax is Syntax.MARKDOWN and _table_starts(lines, n))
+        ),
     )
 
 
@@ -112,7 +116,13 @@ def _paragraph(lines: list[str], at: int, stops: object) -> Block:
 
 
 def _table_starts(lines: list[str], at: int) -> bool:
-    return "|" in lines[at] and at + 1 < len(lines) and "-" in lines[at + 1] and "|" in lines[at + 1] and bool(_DELIMITER.match(lines[at + 1]))
+    return (
+        "|" in lines[at]
+        and at + 1 < len(lines)
+        and "-" in lines[at + 1]
+        and "|" in lines[at + 1]
+        and bool(_DELIMITER.match(lines[at + 1]))
+    )
 
 
 def _fence_end(lines: list[str], at: int, syntax: Syntax) -> int:
@@ -144,7 +154,14 @@ def _heading(lines: list[str], at: int, syntax: Syntax, depths: dict[str, int]) 
             return Block(Kind.HEADING, at, at + 1, len(match[1]), heading_text(match[2] or ""))
         under = _SETEXT.match(following)
         # A paragraph of one line; longer ones are so rare that a thematic break is the better guess.
-        if under and line.strip() and "|" not in line and not _LIST_OR_QUOTE.match(line) and not line.startswith("    ") and (at == 0 or not lines[at - 1].strip()):
+        if (
+            under
+            and line.strip()
+            and "|" not in line
+            and not _LIST_OR_QUOTE.match(line)
+            and not line.startswith("    ")
+            and (at == 0 or not lines[at - 1].strip())
+        ):
             return Block(Kind.HEADING, at, at + 2, 1 if under[1][0] == "=" else 2, heading_text(line))
     elif syntax is Syntax.ASCIIDOC:
         match = _ADOC.match(line)
@@ -152,10 +169,22 @@ def _heading(lines: list[str], at: int, syntax: Syntax, depths: dict[str, int]) 
             return Block(Kind.HEADING, at, at + 1, len(match[1]), heading_text(match[2]))
     elif syntax is Syntax.RST:
         over = _RST_LINE.match(line)
-        if over and at + 2 < len(lines) and _RST_LINE.match(lines[at + 2]) and lines[at + 2][0] == line[0] and following.strip():
+        if (
+            over
+            and at + 2 < len(lines)
+            and _RST_LINE.match(lines[at + 2])
+            and lines[at + 2][0] == line[0]
+            and following.strip()
+        ):
             return Block(Kind.HEADING, at, at + 3, _depth(depths, line[0] * 2), heading_text(following))
         under = _RST_LINE.match(following)
-        if under and line.strip() and not line.startswith(" ") and len(following.rstrip()) >= len(line.rstrip()) * 0.7 and not over:
+        if (
+            under
+            and line.strip()
+            and not line.startswith(" ")
+            and len(following.rstrip()) >= len(line.rstrip()) * 0.7
+            and not over
+        ):
             return Block(Kind.HEADING, at, at + 2, _depth(depths, under[1]), heading_text(line))
     return None
 

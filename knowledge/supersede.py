@@ -43,12 +43,18 @@ class DocumentCuration:
             if first.rid in superseded_chain(connection, decision.tenant, second.rid):
                 raise Conflict(f"a cycle: {first.title!r} supersedes {second.title!r}, directly or in turn")
             if second.superseded_by is not None:
-                raise Conflict(f"a chain: {second.title!r} is itself superseded; name the document that stands at the end")
+                raise Conflict(
+                    f"a chain: {second.title!r} is itself superseded; name the document that stands at the end"
+                )
             if supersedes(connection, decision.tenant, first.rid):
                 raise Conflict(f"a chain: {first.title!r} supersedes another document; move that to the new one first")
             if second.status in {DocumentStatus.HIDDEN, DocumentStatus.QUARANTINED}:
                 raise Conflict(f"{second.title!r} is {second.status}: nobody would find either")
-            status = first.status if first.status in {DocumentStatus.HIDDEN, DocumentStatus.QUARANTINED} else DocumentStatus.SUPERSEDED
+            status = (
+                first.status
+                if first.status in {DocumentStatus.HIDDEN, DocumentStatus.QUARANTINED}
+                else DocumentStatus.SUPERSEDED
+            )
             set_status(connection, decision.tenant, first.rid, DocumentStatus(status), second.rid)
             self._keep(connection, decision, first.rid, "supersede", second.rid)
 
@@ -84,7 +90,10 @@ class DocumentCuration:
     def history(self, tenant: str, document: str) -> list[tuple[str, str, str, str, datetime]]:
         """(action, other document, who, why, when), oldest first."""
         with self._database.connection() as connection:
-            return [(row.action, row.other, row.who, row.why, row.decided_at) for row in decisions(connection, tenant, document)]
+            return [
+                (row.action, row.other, row.who, row.why, row.decided_at)
+                for row in decisions(connection, tenant, document)
+            ]
 
     def find(self, tenant: str, clearance: Classification, namespaces: tuple[str, ...], name: str) -> str:
         """The rid of the document that `name` means: its rid, URI, path or title. NotFound, or Conflict naming the candidates."""
@@ -98,7 +107,10 @@ class DocumentCuration:
             if len(found) == 1:
                 return found[0].rid
             if found:
-                raise Conflict(f"{name!r} means several documents: " + ", ".join(f"{row.rid} ({row.namespace}/{row.path})" for row in found[:10]))
+                raise Conflict(
+                    f"{name!r} means several documents: "
+                    + ", ".join(f"{row.rid} ({row.namespace}/{row.path})" for row in found[:10])
+                )
         raise NotFound(f"no document {name!r}")
 
     def _pair(self, connection: Connection, decision: Decision, old: str, new: str) -> tuple[DocumentRow, DocumentRow]:
@@ -116,7 +128,9 @@ class DocumentCuration:
         return row
 
     def _keep(self, connection: Connection, decision: Decision, rid: str, action: str, other: str) -> None:
-        add_decision(connection, decision.tenant, rid, DecisionRow(action, other, decision.who, decision.why, self._clock.now()))
+        add_decision(
+            connection, decision.tenant, rid, DecisionRow(action, other, decision.who, decision.why, self._clock.now())
+        )
 
 
 def _readable(row: DocumentRow, clearance: Classification, namespaces: tuple[str, ...]) -> bool:

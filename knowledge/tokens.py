@@ -110,7 +110,11 @@ def _stemmer() -> Any:
 
 def _parts(token: str) -> list[str]:
     pieces = [piece for piece in _SEPARATORS.split(token) if piece]
-    return [part for piece in pieces for part in (_CAMEL.findall(piece) if not piece.islower() and not piece.isupper() else [piece])]
+    return [
+        part
+        for piece in pieces
+        for part in (_CAMEL.findall(piece) if not piece.islower() and not piece.isupper() else [piece])
+    ]
 
 
 def _identifier(token: str) -> tuple[str, ...]:
@@ -119,13 +123,21 @@ def _identifier(token: str) -> tuple[str, ...]:
     if len(parts) == 1:
         word = parts[0].lower()
         return () if word in _STOP else (_stem(word)[:_MAX_TERM],)
-    return (token.lower()[:_MAX_TERM], *(_stem(part.lower())[:_MAX_TERM] for part in parts if part.lower() not in _STOP))
+    return (
+        token.lower()[:_MAX_TERM],
+        *(_stem(part.lower())[:_MAX_TERM] for part in parts if part.lower() not in _STOP),
+    )
 
 
 def _latin_sounds(token: str) -> tuple[str, ...]:
     """The skeletons of an ASCII token's words, in the singular."""
     words = [part.lower() for part in _parts(token) if len(part) >= _SOUNDED and part.lower() not in _STOP]
-    return tuple(filter(None, (latin_skeleton(word[:-1] if word.endswith("s") and not word.endswith("ss") else word) for word in words)))
+    return tuple(
+        filter(
+            None,
+            (latin_skeleton(word[:-1] if word.endswith("s") and not word.endswith("ss") else word) for word in words),
+        )
+    )
 
 
 def _bigrams(run: str) -> Iterator[str]:

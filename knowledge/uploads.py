@@ -19,12 +19,17 @@ _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 def upload_path(name: str) -> Path:
     """The relative path of an upload's name. BadQuestion for one that is no plain path below a folder. Pure."""
     plain = unicodedata.normalize("NFC", name)
-    if any(ord(character) < 32 or character in '\\:*?"<>|\x7f' or 0xD800 <= ord(character) <= 0xDFFF for character in plain):
+    if any(
+        ord(character) < 32 or character in '\\:*?"<>|\x7f' or 0xD800 <= ord(character) <= 0xDFFF for character in plain
+    ):
         raise BadQuestion(f"name: {name!r} holds a character that no file name may have")
     parts = plain.split("/")
     if plain.startswith("/") or any(part in {"", ".", ".."} for part in parts):
         raise BadQuestion(f"name: {name!r} is no path below the upload folder")
-    if len(parts) > MAX_DEPTH or any(len(part.encode()) > MAX_NAME or part.startswith(".") or part.endswith((" ", ".")) or _DEVICE.fullmatch(part) for part in parts):
+    if len(parts) > MAX_DEPTH or any(
+        len(part.encode()) > MAX_NAME or part.startswith(".") or part.endswith((" ", ".")) or _DEVICE.fullmatch(part)
+        for part in parts
+    ):
         raise BadQuestion(f"name: {name!r} is too long, too deep, hidden or reserved")
     return Path(*parts)
 
@@ -33,7 +38,11 @@ def namespace_folder(root: Path, tenant: str, namespace: str) -> Path:
     """The folder of a tenant's namespace: readable where the names allow it, never ambiguous."""
 
     def safe(text: str) -> str:
-        return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}", text) else "x-" + sha256(text.encode()).hexdigest()[:24]
+        return (
+            text
+            if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}", text)
+            else "x-" + sha256(text.encode()).hexdigest()[:24]
+        )
 
     return root / safe(tenant) / safe(namespace)
 

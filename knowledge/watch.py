@@ -35,15 +35,25 @@ def changes(roots: Sequence[Path], stop: threading.Event) -> Iterator[list[Path]
 
     real = [root.resolve() for root in roots]
     for found in watch(
-        *real, watch_filter=None, debounce=LONGEST_MS, step=DEBOUNCE_MS, stop_event=stop, rust_timeout=500, yield_on_timeout=False,
-        raise_interrupt=False, recursive=True, ignore_permission_denied=True,
+        *real,
+        watch_filter=None,
+        debounce=LONGEST_MS,
+        step=DEBOUNCE_MS,
+        stop_event=stop,
+        rust_timeout=500,
+        yield_on_timeout=False,
+        raise_interrupt=False,
+        recursive=True,
+        ignore_permission_denied=True,
     ):
         paths = settled((Path(path) for _, path in found), real)
         if paths:
             yield paths
 
 
-def follow(roots: Sequence[Path], stop: threading.Event, apply: Callable[[Path], None], settle: Callable[[], None]) -> None:
+def follow(
+    roots: Sequence[Path], stop: threading.Event, apply: Callable[[Path], None], settle: Callable[[], None]
+) -> None:
     """Ingest every settled change; `settle` runs after each batch. Blocks until `stop` is set."""
     for paths in changes(roots, stop):
         for path in paths:

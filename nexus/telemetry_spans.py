@@ -30,14 +30,20 @@ _TRACER: Final = trace.get_tracer("nexus")
 @contextmanager
 def serving(method: str) -> Iterator[Span]:
     """A span around one HTTP request. Its path may name a document, so only the route goes in, later."""
-    with _TRACER.start_as_current_span(HTTP_REQUEST, kind=SpanKind.SERVER, attributes={"http.request.method": method}) as span:
+    with _TRACER.start_as_current_span(
+        HTTP_REQUEST, kind=SpanKind.SERVER, attributes={"http.request.method": method}
+    ) as span:
         yield span
 
 
 def record(name: str, seconds: float, *, error: str = "", **attributes: float | str) -> None:
     """A span of something that took `seconds` and ends now."""
     end = time.time_ns()
-    span = _TRACER.start_span(name, start_time=end - int(seconds * 1e9), attributes={f"nexus.{key}": value for key, value in attributes.items()})
+    span = _TRACER.start_span(
+        name,
+        start_time=end - int(seconds * 1e9),
+        attributes={f"nexus.{key}": value for key, value in attributes.items()},
+    )
     if error:
         span.set_status(Status(StatusCode.ERROR, error))
     span.end(end)

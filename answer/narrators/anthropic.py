@@ -16,13 +16,23 @@ class AnthropicNarrator:
     name = "anthropic"
 
     def __init__(
-        self, *, api_key: str, model: str, base_url: str = "", timeout_s: float = 60.0, retries: int = 2, max_tokens: int = 1024, max_evidence_chars: int = 48_000,
+        self,
+        *,
+        api_key: str,
+        model: str,
+        base_url: str = "",
+        timeout_s: float = 60.0,
+        retries: int = 2,
+        max_tokens: int = 1024,
+        max_evidence_chars: int = 48_000,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
         import anthropic
 
         self._sdk = anthropic
-        self._client = anthropic.Anthropic(api_key=api_key, base_url=base_url or None, timeout=timeout_s, max_retries=retries)
+        self._client = anthropic.Anthropic(
+            api_key=api_key, base_url=base_url or None, timeout=timeout_s, max_retries=retries
+        )
         self._model, self._max_tokens, self._limit = model, max_tokens, max_evidence_chars
         self._timeout, self._clock = timeout_s, clock
 
@@ -32,7 +42,10 @@ class AnthropicNarrator:
         stop: str | None = None
         try:
             events = self._client.messages.create(
-                model=self._model, max_tokens=self._max_tokens, system=SYSTEM, stream=True,
+                model=self._model,
+                max_tokens=self._max_tokens,
+                system=SYSTEM,
+                stream=True,
                 messages=[{"role": "user", "content": user_message(packet, self._limit)}],
             )
             with events:
@@ -53,7 +66,12 @@ class AnthropicNarrator:
         if stop is None:
             raise ModelUnavailable("the model's stream ended before its end")
         if stop != "end_turn":
-            raise ModelUnavailable({"max_tokens": "the answer was cut at its longest length", "refusal": "the model declined to answer"}.get(stop, f"the model stopped: {stop}"))
+            raise ModelUnavailable(
+                {
+                    "max_tokens": "the answer was cut at its longest length",
+                    "refusal": "the model declined to answer",
+                }.get(stop, f"the model stopped: {stop}")
+            )
 
     def _check(self, deadline: float) -> None:
         if self._clock() > deadline:

@@ -17,12 +17,20 @@ LONGEST = 400
 def best_sentences(packet: Packet, most: int) -> list[tuple[PassageEvidence, str]]:
     """At most `most` sentences with their passages, best first; none where nothing shares a term with the question."""
     question = list(dict.fromkeys(terms(packet.query)))
-    entries = [(item, sentence) for item in packet.passages for sentence in passage_windows(item.hit.passage.text) if 3 <= len(sentence) <= LONGEST]
+    entries = [
+        (item, sentence)
+        for item in packet.passages
+        for sentence in passage_windows(item.hit.passage.text)
+        if 3 <= len(sentence) <= LONGEST
+    ]
     entries = [(item, s) for item, s in entries if not s.startswith("#")]
     if not entries:
         return []
     bags = [(frozenset(terms(s)), grams(s)) for _, s in entries]
-    heads = {item.marker: (frozenset(terms(" ".join(item.hit.passage.section))), grams(" ".join(item.hit.passage.section))) for item in packet.passages}
+    heads = {
+        item.marker: (frozenset(terms(" ".join(item.hit.passage.section))), grams(" ".join(item.hit.passage.section)))
+        for item in packet.passages
+    }
     asks_number = _asks_number(packet.query)
     rarity = {t: math.log(1 + len(bags) / (1 + sum(_holds(t, bag) for bag in bags))) for t in question}
     scored = []
@@ -43,7 +51,9 @@ def best_sentences(packet: Packet, most: int) -> list[tuple[PassageEvidence, str
         crossed = bool(HANGUL.search(first.hit.passage.text)) != (packet.language == "ko")
         return [(item, s) for item, s in entries if item is first][:most] if crossed or not packet.weak else []
     best = -min(scored)[0]
-    kept = [(item, sentence) for score, _, item, sentence in sorted(scored, key=lambda e: e[:2]) if -score >= 0.45 * best]
+    kept = [
+        (item, sentence) for score, _, item, sentence in sorted(scored, key=lambda e: e[:2]) if -score >= 0.45 * best
+    ]
     unique: dict[str, tuple[PassageEvidence, str]] = {}
     for item, sentence in kept:
         unique.setdefault(" ".join(sentence.split()).casefold(), (item, sentence))
@@ -60,7 +70,11 @@ def said_of_subjects(packet: Packet) -> list[tuple[PassageEvidence, str]]:
     for item, sentence in best_sentences(packet, 8):
         flat = squash(sentence)
         named = all(any(n in flat for n in names) for names in spellings)
-        if named and not any(flat in q or q in flat for q in quoted) and (packet.kind is not QuestionKind.HEALTH or quantities(sentence)):
+        if (
+            named
+            and not any(flat in q or q in flat for q in quoted)
+            and (packet.kind is not QuestionKind.HEALTH or quantities(sentence))
+        ):
             out.append((item, sentence))
     return out[:2]
 
@@ -74,4 +88,19 @@ def _holds(term: str, bag: tuple[frozenset[str], frozenset[str]]) -> bool:
 
 def _asks_number(question: str) -> bool:
     lower = question.casefold()
-    return any(word in lower for word in ("how many", "how long", "how much", "limit", "maximum", "timeout", "몇", "얼마", "최대", "며칠", "한도"))
+    return any(
+        word in lower
+        for word in (
+            "how many",
+            "how long",
+            "how much",
+            "limit",
+            "maximum",
+            "timeout",
+            "몇",
+            "얼마",
+            "최대",
+            "며칠",
+            "한도",
+        )
+    )

@@ -12,9 +12,28 @@ from nexus.model.finding import Flag
 from nexus.ports.answers import EdgeEvidence
 
 _STOPS = re.compile(r"(?:[lmn]|ng|[aeiou]{1,2}[ptkbcg]|ck)$", re.IGNORECASE)
-_VERB_EN = {"CALLS": "calls", "PUBLISHES": "publishes to", "SUBSCRIBES": "subscribes to", "DELIVERS": "delivers messages to"}
-_VERB_KO = {"CALLS": ("를", "호출한다"), "PUBLISHES": ("에", "발행한다"), "SUBSCRIBES": ("를", "구독한다"), "DELIVERS": ("에", "메시지를 전달한다")}
-_PAIRS = {"이": ("이", "가"), "가": ("이", "가"), "은": ("은", "는"), "는": ("은", "는"), "을": ("을", "를"), "를": ("을", "를"), "과": ("과", "와"), "로": ("으로", "로")}
+_VERB_EN = {
+    "CALLS": "calls",
+    "PUBLISHES": "publishes to",
+    "SUBSCRIBES": "subscribes to",
+    "DELIVERS": "delivers messages to",
+}
+_VERB_KO = {
+    "CALLS": ("를", "호출한다"),
+    "PUBLISHES": ("에", "발행한다"),
+    "SUBSCRIBES": ("를", "구독한다"),
+    "DELIVERS": ("에", "메시지를 전달한다"),
+}
+_PAIRS = {
+    "이": ("이", "가"),
+    "가": ("이", "가"),
+    "은": ("은", "는"),
+    "는": ("은", "는"),
+    "을": ("을", "를"),
+    "를": ("을", "를"),
+    "과": ("과", "와"),
+    "로": ("으로", "로"),
+}
 
 
 def josa(name: str, particle: str) -> str:
@@ -138,7 +157,11 @@ def documented_line(items: Sequence[EdgeEvidence], language: str) -> str:
         return _denied_line(pair, denied[0], observed, language)
     if designed and observed:
         marks = cite([observed[0], designed[0]])
-        return f"{pair} 의존은 문서화되어 있고 관측된다 {marks}." if language == "ko" else f"{pair} is documented and observed {marks}."
+        return (
+            f"{pair} 의존은 문서화되어 있고 관측된다 {marks}."
+            if language == "ko"
+            else f"{pair} is documented and observed {marks}."
+        )
     if observed:
         marks = cite(observed[:1])
         if language == "ko":
@@ -147,11 +170,20 @@ def documented_line(items: Sequence[EdgeEvidence], language: str) -> str:
     marks = cite(designed[:1])
     drift = finding_on(designed[0].findings, Flag.DOC_ONLY)
     verdict = f" ({drift.status})" if drift else ""
-    return f"{pair} 의존은 문서에 있지만 관측되지 않았다{verdict} {marks}." if language == "ko" else f"{pair} is documented, but was not observed{verdict} {marks}."
+    return (
+        f"{pair} 의존은 문서에 있지만 관측되지 않았다{verdict} {marks}."
+        if language == "ko"
+        else f"{pair} is documented, but was not observed{verdict} {marks}."
+    )
 
 
 _DENIED = {
-    "en": {"forbidden": "forbidden", "planned": "only planned", "deprecated": "deprecated", "historical": "a thing of the past"},
+    "en": {
+        "forbidden": "forbidden",
+        "planned": "only planned",
+        "deprecated": "deprecated",
+        "historical": "a thing of the past",
+    },
     "ko": {"forbidden": "금지", "planned": "계획", "deprecated": "폐기 예정", "historical": "과거의 일"},
 }
 

@@ -15,7 +15,9 @@ LISTED = 12
 
 
 def _layers(items: Sequence[EdgeEvidence]) -> tuple[list[EdgeEvidence], list[EdgeEvidence]]:
-    return [i for i in items if isinstance(i.edge, ObservedEdge)], [i for i in items if isinstance(i.edge, DesignedEdge)]
+    return [i for i in items if isinstance(i.edge, ObservedEdge)], [
+        i for i in items if isinstance(i.edge, DesignedEdge)
+    ]
 
 
 def _pairs(items: Sequence[EdgeEvidence]) -> list[list[EdgeEvidence]]:
@@ -23,7 +25,9 @@ def _pairs(items: Sequence[EdgeEvidence]) -> list[list[EdgeEvidence]]:
     groups: dict[tuple[str, str, str], list[EdgeEvidence]] = {}
     for item in items:
         edge = item.edge
-        groups.setdefault((edge.source.name, edge.relation.value.removesuffix("_OBSERVED"), edge.target.name), []).append(item)
+        groups.setdefault(
+            (edge.source.name, edge.relation.value.removesuffix("_OBSERVED"), edge.target.name), []
+        ).append(item)
     return list(groups.values())
 
 
@@ -34,7 +38,12 @@ def neighbours(packet: Packet) -> list[str]:
     lang = packet.language
     every = _pairs(packet.edges)
     groups = [g for g in every if any(stands(i.edge) for i in g)]
-    denied = [line for g in every if g not in groups for line in (say.documented_line(g, lang), *say.quote_line(g[0], lang, 1))]
+    denied = [
+        line
+        for g in every
+        if g not in groups
+        for line in (say.documented_line(g, lang), *say.quote_line(g[0], lang, 1))
+    ]
     if not groups:
         return denied
     callers = packet.kind is QuestionKind.CALLERS
@@ -43,7 +52,11 @@ def neighbours(packet: Packet) -> list[str]:
     listed = ", ".join(dict.fromkeys(names[:LISTED]))
     subject = shown((groups[0][0].edge.target if callers else groups[0][0].edge.source).name)
     if lang == "ko":
-        head = f"{josa(subject, '를')} 사용하는 쪽: {listed} {marks}." if callers else f"{josa(subject, '이')} 의존하는 대상: {listed} {marks}."
+        head = (
+            f"{josa(subject, '를')} 사용하는 쪽: {listed} {marks}."
+            if callers
+            else f"{josa(subject, '이')} 의존하는 대상: {listed} {marks}."
+        )
     else:
         head = f"{subject} is used by {listed} {marks}." if callers else f"{subject} depends on {listed} {marks}."
     out = [head]
@@ -57,7 +70,9 @@ def neighbours(packet: Packet) -> list[str]:
             out += [line for i in designed for line in say.quote_line(i, lang, 1)]
     if len(groups) > LISTED:
         rest = groups[LISTED:]
-        out.append(f"{'그 밖에' if lang == 'ko' else 'Further'}: {', '.join(dict.fromkeys(names[LISTED:]))} {say.cite([g[0] for g in rest])}.")
+        out.append(
+            f"{'그 밖에' if lang == 'ko' else 'Further'}: {', '.join(dict.fromkeys(names[LISTED:]))} {say.cite([g[0] for g in rest])}."
+        )
     return [*out, *denied]
 
 
@@ -79,7 +94,11 @@ def why(packet: Packet) -> list[str]:
         out += [line for line in (say.cause_line(item, lang),) if line]
         when = say.seen(edge, lang)
         if when:
-            out.append(f"{say.relation(item, lang)}: {when} [{item.marker}]." if lang == "en" else f"{say.relation(item, lang)} — {when} [{item.marker}].")
+            out.append(
+                f"{say.relation(item, lang)}: {when} [{item.marker}]."
+                if lang == "en"
+                else f"{say.relation(item, lang)} — {when} [{item.marker}]."
+            )
     out += [line for item in designed for line in say.quote_line(item, lang)]
     out += [say.documented_line(group, lang) for group in _pairs(direct)]
     return out
@@ -91,7 +110,11 @@ def _instead(packet: Packet) -> list[str]:
         return []
     lang = packet.language
     a, b = packet.subjects[0].name, packet.subjects[1].name
-    head = f"{josa(a, '이')} {josa(b, '를')} 직접 사용한다는 관측도 문서도 없다" if lang == "ko" else f"Neither telemetry nor documents show that {a} uses {b} directly"
+    head = (
+        f"{josa(a, '이')} {josa(b, '를')} 직접 사용한다는 관측도 문서도 없다"
+        if lang == "ko"
+        else f"Neither telemetry nor documents show that {a} uses {b} directly"
+    )
     first = packet.edges[0]
     out = [f"{head}; {'있는 것은' if lang == 'ko' else 'what there is'}: {say.relation(first, lang)} [{first.marker}]."]
     return [*out, *routes(packet)]
@@ -105,10 +128,15 @@ def routes(packet: Packet) -> list[str]:
     for number, route in enumerate(packet.routes):
         cited = [by_rid[step[0]] for step in route.steps if step and step[0] in by_rid]
         way = " → ".join(shown(node.name) for node in route.nodes)
-        label = ("경로" if number == 0 else "다른 경로") if lang == "ko" else ("Path" if number == 0 else "Another path")
+        label = (
+            ("경로" if number == 0 else "다른 경로") if lang == "ko" else ("Path" if number == 0 else "Another path")
+        )
         out.append(f"{label}: {way} {say.cite(cited)}.")
         if number == 0:
-            out += [say.observed_line(i, lang) if isinstance(i.edge, ObservedEdge) else say.documented_line([i], lang) for i in cited]
+            out += [
+                say.observed_line(i, lang) if isinstance(i.edge, ObservedEdge) else say.documented_line([i], lang)
+                for i in cited
+            ]
     return out
 
 
@@ -140,7 +168,11 @@ def impact(packet: Packet) -> list[str]:
     lang, subject = packet.language, packet.subjects[0].name
     # The first edge by which each node depends on something: what its sentence cites.
     cites: dict[str, EdgeEvidence] = {}
-    distance = {subject: 0, **dict.fromkeys(packet.subjects[0].aliases, 0), **{name: d for name, d, _ in packet.affected}}
+    distance = {
+        subject: 0,
+        **dict.fromkeys(packet.subjects[0].aliases, 0),
+        **{name: d for name, d, _ in packet.affected},
+    }
     for item in packet.edges:
         ends = (item.edge.source.name, item.edge.target.name)
         for node, other in (ends, ends[::-1]):
@@ -148,9 +180,21 @@ def impact(packet: Packet) -> list[str]:
                 cites.setdefault(node, item)
     out = []
     groups = (
-        ([n for n, d, later in packet.affected if d == 1 and not later], f"{subject} 장애 시 바로 영향을 받는 쪽", f"If {subject} fails, its direct users are hit"),
-        ([n for n, d, later in packet.affected if d > 1 and not later], "동기 호출을 통한 간접 영향", "Behind them, through calls"),
-        ([n for n, d, later in packet.affected if later], "비동기 영향(메시지 지연 또는 부재)", "By missing or delayed messages"),
+        (
+            [n for n, d, later in packet.affected if d == 1 and not later],
+            f"{subject} 장애 시 바로 영향을 받는 쪽",
+            f"If {subject} fails, its direct users are hit",
+        ),
+        (
+            [n for n, d, later in packet.affected if d > 1 and not later],
+            "동기 호출을 통한 간접 영향",
+            "Behind them, through calls",
+        ),
+        (
+            [n for n, d, later in packet.affected if later],
+            "비동기 영향(메시지 지연 또는 부재)",
+            "By missing or delayed messages",
+        ),
     )
     for names, korean, english in groups:
         chosen = [n for n in names if n in cites][:20]
@@ -175,10 +219,16 @@ def health(packet: Packet) -> list[str]:
     inbound = [i for i in observed if i.edge.target.name in names]
     outbound = [i for i in observed if i not in inbound]
     out = []
-    for title_ko, title_en, items in (("들어오는 호출", "Seen by its callers", inbound), ("나가는 호출", "What it depends on", outbound)):
+    for title_ko, title_en, items in (
+        ("들어오는 호출", "Seen by its callers", inbound),
+        ("나가는 호출", "What it depends on", outbound),
+    ):
         if items and len(packet.subjects) < 2:
-            out.append(f"{subject} {title_ko}: {', '.join(_other(i, names) for i in items[:LISTED])} {say.cite(items[:LISTED])}." if lang == "ko"
-                       else f"{title_en}: {', '.join(_other(i, names) for i in items[:LISTED])} {say.cite(items[:LISTED])}.")
+            out.append(
+                f"{subject} {title_ko}: {', '.join(_other(i, names) for i in items[:LISTED])} {say.cite(items[:LISTED])}."
+                if lang == "ko"
+                else f"{title_en}: {', '.join(_other(i, names) for i in items[:LISTED])} {say.cite(items[:LISTED])}."
+            )
         out += [say.observed_line(i, lang) for i in items[:LISTED]]
     if not observed:
         out += [say.documented_line(group, lang) for group in _pairs(designed)[:LISTED]]
@@ -201,9 +251,18 @@ def _change(change: Change, item: EdgeEvidence, lang: str) -> str:
     texts = {
         "new": (f"new since {at} UTC", f"{at} UTC부터 새로 관측됨"),
         "gone": (f"not seen since {at} UTC", f"{at} UTC 이후 관측되지 않음"),
-        "errors": (f"error rate went from {percent(change.before)} % to {percent(change.after)} %", f"오류율이 {percent(change.before)} %에서 {percent(change.after)} %로 변함"),
-        "latency": (f"latency p95 went from {ms(change.before)} ms to {ms(change.after)} ms", f"지연 p95가 {ms(change.before)} ms에서 {ms(change.after)} ms로 변함"),
-        "volume": (f"volume went from {change.before:.0f} to {change.after:.0f}", f"호출량이 {change.before:.0f}에서 {change.after:.0f}로 변함"),
+        "errors": (
+            f"error rate went from {percent(change.before)} % to {percent(change.after)} %",
+            f"오류율이 {percent(change.before)} %에서 {percent(change.after)} %로 변함",
+        ),
+        "latency": (
+            f"latency p95 went from {ms(change.before)} ms to {ms(change.after)} ms",
+            f"지연 p95가 {ms(change.before)} ms에서 {ms(change.after)} ms로 변함",
+        ),
+        "volume": (
+            f"volume went from {change.before:.0f} to {change.after:.0f}",
+            f"호출량이 {change.before:.0f}에서 {change.after:.0f}로 변함",
+        ),
     }
     english, korean = texts[change.kind]
     return f"{head} — {korean} [{item.marker}]." if lang == "ko" else f"{head}: {english} [{item.marker}]."
@@ -216,10 +275,20 @@ def document(packet: Packet) -> list[str]:
     lang = packet.language
     near = [i for i in packet.edges if i.hops == 0]
     observed, designed = _layers(near)
-    return [*(say.observed_line(i, lang) for i in observed[:LISTED]), *(line for i in designed[:LISTED] for line in say.quote_line(i, lang, 1))]
+    return [
+        *(say.observed_line(i, lang) for i in observed[:LISTED]),
+        *(line for i in designed[:LISTED] for line in say.quote_line(i, lang, 1)),
+    ]
 
 
 REPORTS: dict[QuestionKind, Callable[[Packet], list[str]]] = {
-    QuestionKind.CALLERS: neighbours, QuestionKind.CALLEES: neighbours, QuestionKind.WHY: why, QuestionKind.PATH: routes, QuestionKind.CHANGED: changed,
-    QuestionKind.DOCUMENTED: documented, QuestionKind.IMPACT: impact, QuestionKind.HEALTH: health, QuestionKind.DOCUMENT: document,
+    QuestionKind.CALLERS: neighbours,
+    QuestionKind.CALLEES: neighbours,
+    QuestionKind.WHY: why,
+    QuestionKind.PATH: routes,
+    QuestionKind.CHANGED: changed,
+    QuestionKind.DOCUMENTED: documented,
+    QuestionKind.IMPACT: impact,
+    QuestionKind.HEALTH: health,
+    QuestionKind.DOCUMENT: document,
 }

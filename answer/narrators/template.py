@@ -34,7 +34,11 @@ class TemplateNarrator:
         quoted = best_sentences(packet, 1 if packet.weak else 3) if asked else said_of_subjects(packet)
         lines = []
         if packet.kind is QuestionKind.DOCUMENT and packet.weak and quoted:
-            lines.append("질문에 정확히 맞는 근거는 없으며, 가장 가까운 내용은 다음과 같다:" if korean else "Nothing found fits the question closely; the nearest is:")
+            lines.append(
+                "질문에 정확히 맞는 근거는 없으며, 가장 가까운 내용은 다음과 같다:"
+                if korean
+                else "Nothing found fits the question closely; the nearest is:"
+            )
         for item, sentence in quoted:
             document = item.hit.passage.document
             place = f"{document.title} ({document.uri}:{item.hit.passage.lines[0]})"
@@ -49,16 +53,31 @@ class TemplateNarrator:
         """Values that code has beside those that documents claim, and names whose code is not what a quoted passage was written about."""
         markers = {p.hit.passage.rid: p.marker for p in packet.passages}
         said = [(value_line(v, packet.language), v.passage) for v in packet.values[:MOST] if v.claimed]
-        notes = [(line, a.passage) for a in packet.anchors if markers.get(a.passage) in quoted and (line := anchor_line(a, packet.language))]
+        notes = [
+            (line, a.passage)
+            for a in packet.anchors
+            if markers.get(a.passage) in quoted and (line := anchor_line(a, packet.language))
+        ]
         return [f"{line} [{markers[passage]}]." for line, passage in (*said, *notes[:MOST])]
 
     def _debt(self, packet: Packet, quoted: set[str]) -> list[str]:
         korean = packet.language == "ko"
         out = []
         for debt in packet.debt:
-            marker = next((p.marker for p in packet.passages if p.hit.passage.document.rid == debt.document and p.marker in quoted), "")
+            marker = next(
+                (
+                    p.marker
+                    for p in packet.passages
+                    if p.hit.passage.document.rid == debt.document and p.marker in quoted
+                ),
+                "",
+            )
             if debt.kind == "stale" and marker:
-                out.append(f"주의: {debt.title} 문서는 오래되었다 [{marker}]." if korean else f"Note: {debt.title} is older than such documents are trusted for [{marker}].")
+                out.append(
+                    f"주의: {debt.title} 문서는 오래되었다 [{marker}]."
+                    if korean
+                    else f"Note: {debt.title} is older than such documents are trusted for [{marker}]."
+                )
         return out
 
 

@@ -17,13 +17,27 @@ def when(at: datetime | None) -> str | None:
 def source_json(source: SourceStatus) -> Json:
     """A polled source, as in docs/reference/status.md."""
     return {
-        "name": source.name, "state": source.state.value, "reason": source.reason, "read_to": when(source.read_to), "settled_to": when(source.settled_to),
-        "last_attempt": when(source.last_attempt), "last_success": when(source.last_success), "traces": source.traces, "spans": source.spans,
-        "requests": source.requests, "ranges": {state: {"count": count, "seconds": seconds} for state, (count, seconds) in source.ranges.items()},
+        "name": source.name,
+        "state": source.state.value,
+        "reason": source.reason,
+        "read_to": when(source.read_to),
+        "settled_to": when(source.settled_to),
+        "last_attempt": when(source.last_attempt),
+        "last_success": when(source.last_success),
+        "traces": source.traces,
+        "spans": source.spans,
+        "requests": source.requests,
+        "ranges": {state: {"count": count, "seconds": seconds} for state, (count, seconds) in source.ranges.items()},
         "gaps": [gap_json(item) for item in source.gaps],
     }
 
 
 def gap_json(item: CoverageRange) -> Json:
     """A range that was not read completely."""
-    return {"from": when(item.start), "to": when(item.end), "state": item.state.value, "reason": item.reason, "probability": item.probability}
+    return {
+        "from": when(item.start),
+        "to": when(item.end),
+        "state": item.state.value,
+        "reason": item.reason,
+        "probability": item.probability,
+    }

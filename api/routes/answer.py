@@ -20,8 +20,12 @@ from nexus.ports.answers import Answerer, StreamEvent
 ROUTER = APIRouter(tags=["answers"])
 # One server-sent event: its name, and JSON as text.
 EVENT = {
-    "type": "object", "required": ["event", "data"],
-    "properties": {"event": {"enum": ["evidence", "graph", "delta", "done", "error"]}, "data": {"type": "string", "contentMediaType": "application/json"}},
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"enum": ["evidence", "graph", "delta", "done", "error"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
 }
 log = structlog.get_logger("nexus.answer")
 
@@ -33,8 +37,14 @@ def search_answer(context: Context, reader: Reader, body: AnswerBody) -> dict[st
 
 
 @ROUTER.post(
-    "/search/answer/stream", response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": EVENT}}, "description": "Events: evidence, graph, delta, done, error."}},
+    "/search/answer/stream",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "content": {"text/event-stream": {"schema": EVENT}},
+            "description": "Events: evidence, graph, delta, done, error.",
+        }
+    },
 )
 def search_answer_stream(context: Context, reader: Reader, body: AnswerBody) -> StreamingResponse:
     """The same as server-sent events. Text of `delta` is unverified; `done` carries the whole answer with its check."""

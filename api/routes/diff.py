@@ -25,8 +25,18 @@ Lang = Annotated[Literal["en", "ko"], Query(description="Language of `summary` a
 DEFAULT_LIMIT = 500
 MAX_LIMIT = 5_000
 NO_RUN: dict[str, Any] = {
-    "run": None, "totals": {"confirmed": 0, "doc_only": 0, "observed_only": 0, "conflict": 0, "undecided": 0, "by_status": {}},
-    "metrics": {"accuracy": None, "coverage": None, "decidability": None, "traffic_weighted_coverage": None, "unseen": {}}, "renames": [], "findings": [], "next": None,
+    "run": None,
+    "totals": {"confirmed": 0, "doc_only": 0, "observed_only": 0, "conflict": 0, "undecided": 0, "by_status": {}},
+    "metrics": {
+        "accuracy": None,
+        "coverage": None,
+        "decidability": None,
+        "traffic_weighted_coverage": None,
+        "unseen": {},
+    },
+    "renames": [],
+    "findings": [],
+    "next": None,
     "note": "no run is stored for this environment and range yet; one is made soon after documents and traces came in, or now by POST /diff/runs or `nexus diff`",
 }
 
@@ -84,28 +94,53 @@ def read_diff(
 ) -> dict[str, Any]:
     """The newest stored run that fits, cut to what this reader may see. Computes nothing and changes nothing."""
     wanted = _filter(
-        reader, environment=environment, namespace=namespace, start=_utc(start), end=_utc(end), flag=flag, status=status, entity=entity, min_severity=min_severity, state=state,
-        limit=limit, cursor=cursor, run=run,
+        reader,
+        environment=environment,
+        namespace=namespace,
+        start=_utc(start),
+        end=_utc(end),
+        flag=flag,
+        status=status,
+        entity=entity,
+        min_severity=min_severity,
+        state=state,
+        limit=limit,
+        cursor=cursor,
+        run=run,
     )
     report = context.services.get(DriftReader).report(wanted)
     return as_json(report_in(report, lang)) if report is not None else dict(NO_RUN)
 
 
 @ROUTER.post("/diff/runs", status_code=201, responses=responses(404, 409))
-def compute(context: Context, caller: Annotated[Principal, Depends(_runner)], body: RunRequest | None = None) -> dict[str, Any]:
+def compute(
+    context: Context, caller: Annotated[Principal, Depends(_runner)], body: RunRequest | None = None
+) -> dict[str, Any]:
     """Compute and store a run. The same window, environment, documents and configuration give the same run."""
     wanted = body or RunRequest()
-    info = context.services.get(DriftControl).run(caller.tenant, wanted.environment, _utc(wanted.start), _utc(wanted.end))
-    report = context.services.get(DriftReader).report(_filter(caller, environment=info.environment, run=info.id, limit=1))
+    info = context.services.get(DriftControl).run(
+        caller.tenant, wanted.environment, _utc(wanted.start), _utc(wanted.end)
+    )
+    report = context.services.get(DriftReader).report(
+        _filter(caller, environment=info.environment, run=info.id, limit=1)
+    )
     if report is None:
         raise NotFound(f"no run {info.id}")
     return {"run": run_json(info), "totals": report.totals, "metrics": report.metrics}
 
 
 @ROUTER.get("/diff/runs")
-def list_runs(context: Context, reader: Reader, environment: str | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 50, cursor: str = "") -> dict[str, Any]:
+def list_runs(
+    context: Context,
+    reader: Reader,
+    environment: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    cursor: str = "",
+) -> dict[str, Any]:
     """Runs, newest first; failed ones with their reason."""
-    records, following = context.services.get(DriftRecords).runs(_filter(reader, environment=environment, limit=limit, cursor=cursor))
+    records, following = context.services.get(DriftRecords).runs(
+        _filter(reader, environment=environment, limit=limit, cursor=cursor)
+    )
     return {"runs": [_record(record) for record in records], "next": following}
 
 
@@ -119,25 +154,42 @@ def one(context: Context, reader: Reader, fingerprint: str, lang: Lang = "en") -
 
 
 @ROUTER.post("/diff/findings/{fingerprint}/{action}", responses=responses(404, 409))
-def decide(context: Context, manager: Manager, fingerprint: str, action: str, body: Decision | None = None) -> dict[str, Any]:
+def decide(
+    context: Context, manager: Manager, fingerprint: str, action: str, body: Decision | None = None
+) -> dict[str, Any]:
     """Acknowledge, suppress (reason, owner and expires_at required), resolve or reopen a finding."""
     if action not in ("acknowledge", "suppress", "resolve", "reopen"):
         raise BadQuestion(f"action: {action!r} is none of acknowledge, suppress, resolve, reopen")
     wanted = body or Decision()
     control = context.services.get(DriftControl)
-    found = control.steer(_filter(manager), fingerprint, action, actor=manager.name, reason=wanted.reason, owner=wanted.owner, expires_at=_utc(wanted.expires_at))
+    found = control.steer(
+        _filter(manager),
+        fingerprint,
+        action,
+        actor=manager.name,
+        reason=wanted.reason,
+        owner=wanted.owner,
+        expires_at=_utc(wanted.expires_at),
+    )
     return _history(found)
 
 
 def _record(record: RunRecord) -> dict[str, Any]:
     return {
-        **run_json(record.run), "state": record.state, "trigger": record.trigger, "error": {"code": record.error_code, "detail": record.error} if record.error else None,
+        **run_json(record.run),
+        "state": record.state,
+        "trigger": record.trigger,
+        "error": {"code": record.error_code, "detail": record.error} if record.error else None,
         "totals": record.totals or None,
     }
 
 
 def _history(found: FindingHistory) -> dict[str, Any]:
     return {
-        **finding_json(found.finding), "run": run_json(found.run), "history": [{**t, "at": instant(t["at"])} for t in found.transitions],
-        "decision": {"reason": found.reason, "owner": found.owner, "expires_at": instant(found.expires_at)} if found.reason or found.owner else None,
+        **finding_json(found.finding),
+        "run": run_json(found.run),
+        "history": [{**t, "at": instant(t["at"])} for t in found.transitions],
+        "decision": {"reason": found.reason, "owner": found.owner, "expires_at": instant(found.expires_at)}
+        if found.reason or found.owner
+        else None,
     }

@@ -51,29 +51,46 @@ def _decision(caller: Principal, why: str) -> Decision:
 
 @ROUTER.get("")
 def documents(
-    caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None,
-    status: DocumentStatus | None = None, text: Annotated[Text, Query(max_length=200)] = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100, cursor: Annotated[Text, Query(max_length=100)] = "",
+    caller: Reader,
+    context: Context,
+    namespace: Annotated[Text | None, Query(max_length=200)] = None,
+    status: DocumentStatus | None = None,
+    text: Annotated[Text, Query(max_length=200)] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[Text, Query(max_length=100)] = "",
 ) -> dict[str, Any]:
     """Documents as far as the caller may see them, in rid order; `text` occurs in title or path."""
     found = context.services.get(Catalog).documents(
-        caller.tenant, caller.clearance, namespaces_of(caller, namespace),
-        status=status.value if status else "", text=text, after=cursor, limit=limit + 1
+        caller.tenant,
+        caller.clearance,
+        namespaces_of(caller, namespace),
+        status=status.value if status else "",
+        text=text,
+        after=cursor,
+        limit=limit + 1,
     )
     return {"documents": found[:limit], "next": found[limit - 1]["rid"] if len(found) > limit else None}
 
 
 @ROUTER.get("/quarantine")
-def quarantine(caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None) -> dict[str, Any]:
+def quarantine(
+    caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None
+) -> dict[str, Any]:
     """Secrets found in documents, by kind and place, never by value."""
-    return {"quarantine": context.services.get(Catalog).quarantine(caller.tenant, caller.clearance, namespaces_of(caller, namespace))}
+    return {
+        "quarantine": context.services.get(Catalog).quarantine(
+            caller.tenant, caller.clearance, namespaces_of(caller, namespace)
+        )
+    }
 
 
 @ROUTER.post("/supersede", responses=responses(404, 409))
 def supersede(body: Supersede, caller: Manager, context: Context) -> dict[str, Any]:
     """One document takes the place of another. Chains and cycles are refused (409)."""
     curation = context.services.get(Curation)
-    old, new = (curation.find(caller.tenant, caller.clearance, caller.namespaces, name) for name in (body.old, body.new))
+    old, new = (
+        curation.find(caller.tenant, caller.clearance, caller.namespaces, name) for name in (body.old, body.new)
+    )
     curation.supersede(_decision(caller, body.why), old, new)
     return {"old": old, "new": new, "superseded": True}
 
@@ -107,7 +124,8 @@ def history(rid: Rid, caller: Reader, context: Context) -> dict[str, Any]:
     curation = context.services.get(Curation)
     found = curation.find(caller.tenant, caller.clearance, caller.namespaces, rid)
     rows = [
-        {"action": action, "other": other, "who": who, "why": why, "at": at} if not other or _visible(curation, caller, other)
+        {"action": action, "other": other, "who": who, "why": why, "at": at}
+        if not other or _visible(curation, caller, other)
         # The other document is none for this reader, and so are the words about it.
         else {"action": action, "other": "", "who": who, "why": "", "at": at}
         for action, other, who, why, at in curation.history(caller.tenant, found)

@@ -24,24 +24,45 @@ class DecisionBody(BaseModel):
 
     name: Text = Field(min_length=1, max_length=300, description="Name, alias or rid of the entity.")
     why: Text = Field(min_length=1, max_length=2000, description="The reason; kept with the decision.")
-    kind: Literal["", "service", "database", "topic", "external", "api"] = Field("", description="Kind, where several things share the name.")
-    other: Text = Field("", max_length=300, description="merge: the entity that stays. split: the spelling to split off. alias, unalias: the alias.")
+    kind: Literal["", "service", "database", "topic", "external", "api"] = Field(
+        "", description="Kind, where several things share the name."
+    )
+    other: Text = Field(
+        "",
+        max_length=300,
+        description="merge: the entity that stays. split: the spelling to split off. alias, unalias: the alias.",
+    )
 
 
 def entity_json(entity: Entity) -> Json:
     """One entity."""
     attributes = {key: value for key, value in entity.attributes.items() if key not in ("scopes", "classification")}
     return {
-        "rid": entity.rid, "name": entity.name, "kind": entity.kind, "aliases": list(entity.aliases), "owner": entity.owner, "namespace": entity.namespace,
-        "environments": list(entity.environments), "state": entity.state.value, "evidence": list(entity.evidence), "members": list(entity.members), "attributes": attributes,
+        "rid": entity.rid,
+        "name": entity.name,
+        "kind": entity.kind,
+        "aliases": list(entity.aliases),
+        "owner": entity.owner,
+        "namespace": entity.namespace,
+        "environments": list(entity.environments),
+        "state": entity.state.value,
+        "evidence": list(entity.evidence),
+        "members": list(entity.members),
+        "attributes": attributes,
     }
 
 
 def decision_json(decision: Decision) -> Json:
     """One decision as it was made."""
     return {
-        "id": decision.id, "action": decision.action.value, "name": decision.name, "kind": decision.kind, "other": decision.other, "who": decision.who,
-        "why": decision.why, "at": decision.at.isoformat(timespec="milliseconds").replace("+00:00", "Z") if decision.at else None,
+        "id": decision.id,
+        "action": decision.action.value,
+        "name": decision.name,
+        "kind": decision.kind,
+        "other": decision.other,
+        "who": decision.who,
+        "why": decision.why,
+        "at": decision.at.isoformat(timespec="milliseconds").replace("+00:00", "Z") if decision.at else None,
     }
 
 
@@ -49,12 +70,18 @@ def _filter(caller: Principal, state: str = "", kind: str = "", text: str = "") 
     return EntityFilter(caller.tenant, caller.clearance, caller.namespaces, state, kind, text)
 
 
-State = Annotated[str, Query(pattern="^(declared|accepted|proposed|rejected)?$", description="Only entities in this state.")]
-Kind = Annotated[str, Query(pattern="^(service|database|topic|external|api)?$", description="Only entities of this kind.")]
+State = Annotated[
+    str, Query(pattern="^(declared|accepted|proposed|rejected)?$", description="Only entities in this state.")
+]
+Kind = Annotated[
+    str, Query(pattern="^(service|database|topic|external|api)?$", description="Only entities of this kind.")
+]
 
 
 @ROUTER.get("")
-def list_entities(context: Context, caller: Reader, state: State = "", kind: Kind = "", q: Annotated[str, Query(max_length=200)] = "") -> Json:
+def list_entities(
+    context: Context, caller: Reader, state: State = "", kind: Kind = "", q: Annotated[str, Query(max_length=200)] = ""
+) -> Json:
     """Entities by name; `q` is a part of a name or alias."""
     found = context.services.get(EntityControl).entities(_filter(caller, state, kind, q))
     return {"entities": [entity_json(entity) for entity in found]}
@@ -81,7 +108,11 @@ def _decide(context: Context, caller: Principal, action: Action, body: DecisionB
     decision = Decision(action, body.name, caller.name, body.why, body.kind, body.other)
     result = context.services.get(EntityControl).decide(caller.tenant, decision)
     entity = result["entity"]
-    return {"decision": result["decision"], "entity": entity_json(entity) if entity is not None else None, "edges": result["edges"]}
+    return {
+        "decision": result["decision"],
+        "entity": entity_json(entity) if entity is not None else None,
+        "edges": result["edges"],
+    }
 
 
 @ROUTER.post("/accept", responses=responses(404, 409))

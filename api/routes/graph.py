@@ -21,7 +21,9 @@ ROUTER = APIRouter(tags=["graph"])
 def graph(
     context: Context,
     reader: Reader,
-    entity: Annotated[Text, Path(description="Name, alias or rid; names may hold slashes.", min_length=1, max_length=500)],
+    entity: Annotated[
+        Text, Path(description="Name, alias or rid; names may hold slashes.", min_length=1, max_length=500)
+    ],
     hops: Annotated[int, Query(ge=1, le=2)] = 1,
     layer: Literal["observed", "designed", "both"] = "both",
     environment: Annotated[Text | None, Query(max_length=200)] = None,
@@ -32,7 +34,13 @@ def graph(
 ) -> dict[str, Any]:
     """Edges within `hops`, nearest and busiest first. An ambiguous name is a 422 that lists what it can mean."""
     request = GraphRequest(
-        reader.tenant, reader.lowered(clearance), entity, namespaces=namespaces_of(reader, namespace), environment=environment, hops=hops, layer=layer,
+        reader.tenant,
+        reader.lowered(clearance),
+        entity,
+        namespaces=namespaces_of(reader, namespace),
+        environment=environment,
+        hops=hops,
+        layer=layer,
         window=time_range(start, end),
     )
     return graph_json(context.services.get(GraphReader).neighbourhood(request))

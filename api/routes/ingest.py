@@ -31,7 +31,9 @@ class IngestBody(BaseModel):
     metadata: dict[str, Any] = Field(default_factory=dict, max_length=100)
     force: bool = Field(default=False, description="Index anew what is unchanged.")
     glob: list[Text] = Field(default_factory=list, max_length=50)
-    classification: Classification | None = Field(default=None, description="The level to begin from; PUBLIC only by who may manage.")
+    classification: Classification | None = Field(
+        default=None, description="The level to begin from; PUBLIC only by who may manage."
+    )
 
 
 def admitted(caller: Principal, namespace: str, classification: Classification | None) -> None:
@@ -47,7 +49,12 @@ def ingest(body: IngestBody, caller: Ingester, context: Context) -> dict[str, An
     """Ingest a file or folder; unchanged documents are skipped, deleted ones removed. Errors of single documents are in `errors`."""
     admitted(caller, body.namespace, body.classification)
     request = IngestRequest(
-        Path(body.path), tenant=caller.tenant, namespace=body.namespace, globs=tuple(body.glob), classification=body.classification,
-        metadata=body.metadata, force=body.force,
+        Path(body.path),
+        tenant=caller.tenant,
+        namespace=body.namespace,
+        globs=tuple(body.glob),
+        classification=body.classification,
+        metadata=body.metadata,
+        force=body.force,
     )
     return context.services.get(DocumentControl).ingest(request)

@@ -37,9 +37,13 @@ def graph_map(
 ) -> dict[str, Any]:
     """The map as this reader may see it."""
     services = context.services
-    wanted = EdgeFilter(tenant=reader.tenant, environment=environment, window=TimeRange(start, end), infrastructure=infrastructure)
+    wanted = EdgeFilter(
+        tenant=reader.tenant, environment=environment, window=TimeRange(start, end), infrastructure=infrastructure
+    )
     designed = services.get(DesignedReader)
-    report = services.get(DriftReader).report(FindingFilter(reader.tenant, reader.clearance, reader.namespaces, environment=environment))
+    report = services.get(DriftReader).report(
+        FindingFilter(reader.tenant, reader.clearance, reader.namespaces, environment=environment)
+    )
     nodes, edges = build_graph(
         services.get(ObservedReader).edges(wanted),
         designed.edges(DesignedFilter(reader.tenant, reader.clearance, reader.namespaces, environment=environment)),
@@ -55,16 +59,42 @@ def graph_map(
     grouped = group == "namespace" or (group == "auto" and len(nodes) > COLLAPSE_ABOVE)
     if grouped:
         nodes, edges = collapse(nodes, edges)
-    picture = layout([n.id for n in nodes], [(e.source, e.target) for e in edges], {n.id: n.namespace for n in nodes if n.namespace})
+    picture = layout(
+        [n.id for n in nodes], [(e.source, e.target) for e in edges], {n.id: n.namespace for n in nodes if n.namespace}
+    )
     return {
         "nodes": [
-            {"id": n.id, "name": n.name, "kind": n.kind, "environment": n.environment, "namespace": n.namespace, "owner": n.owner,
-             "x": picture.places[n.id].x, "y": picture.places[n.id].y} for n in nodes
+            {
+                "id": n.id,
+                "name": n.name,
+                "kind": n.kind,
+                "environment": n.environment,
+                "namespace": n.namespace,
+                "owner": n.owner,
+                "x": picture.places[n.id].x,
+                "y": picture.places[n.id].y,
+            }
+            for n in nodes
         ],
         "edges": [
-            {"id": e.id, "source": e.source, "target": e.target, "relation": e.relation, "observed": e.observed or None, "designed": e.designed or None,
-             "volume": e.volume, "errors": e.errors, "verdict": e.verdict or None, "status": e.status or None, "fingerprint": e.fingerprint or None,
-             "infrastructure": e.infrastructure, "points": [{"x": p.x, "y": p.y} for p in picture.routes.get((e.source, e.target), ())]} for e in edges
+            {
+                "id": e.id,
+                "source": e.source,
+                "target": e.target,
+                "relation": e.relation,
+                "observed": e.observed or None,
+                "designed": e.designed or None,
+                "volume": e.volume,
+                "errors": e.errors,
+                "verdict": e.verdict or None,
+                "status": e.status or None,
+                "fingerprint": e.fingerprint or None,
+                "infrastructure": e.infrastructure,
+                "points": [{"x": p.x, "y": p.y} for p in picture.routes.get((e.source, e.target), ())],
+            }
+            for e in edges
         ],
-        "total_nodes": total, "grouped": grouped, "run": report.run.id if report else None,
+        "total_nodes": total,
+        "grouped": grouped,
+        "run": report.run.id if report else None,
     }

@@ -32,7 +32,9 @@ def aggregate(context: Context, caller: Ingester, body: AggregateRequest | None 
     found: Json = _texts(done)
     # Of the caller's tenant only; with its state, so that "could not be read" never looks like "no calls".
     polled = context.services.get(CoverageReader).sources(caller.tenant)
-    found["sources"] = [source for source in found["sources"] if source["name"] == "otlp"] + [source_json(source) for source in polled]
+    found["sources"] = [source for source in found["sources"] if source["name"] == "otlp"] + [
+        source_json(source) for source in polled
+    ]
     return found
 
 

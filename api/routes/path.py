@@ -32,6 +32,13 @@ def path(
 ) -> dict[str, Any]:
     """The shortest ways (at most three) along which work flows: calls, publishing, and topics to their consumers."""
     request = GraphRequest(
-        reader.tenant, reader.lowered(clearance), source, target, namespaces_of(reader, namespace), environment, layer=layer, window=time_range(start, end),
+        reader.tenant,
+        reader.lowered(clearance),
+        source,
+        target,
+        namespaces_of(reader, namespace),
+        environment,
+        layer=layer,
+        window=time_range(start, end),
     )
     return path_json(context.services.get(GraphReader).path(request))

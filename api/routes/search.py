@@ -42,9 +42,21 @@ def hit_json(hit: Hit) -> dict[str, Any]:
     passage = hit.passage
     body = {
         "rid": passage.rid,
-        "document": {"rid": passage.document.rid, "title": passage.document.title, "uri": passage.document.uri, "revision": passage.document.revision},
-        "section": list(passage.section), "lines": list(passage.lines), "uri": passage.document.uri, "text": passage.text, "score": hit.score,
-        "bm25_rank": hit.bm25_rank, "vector_rank": hit.vector_rank, "tier": passage.tier.value, "classification": passage.classification.value,
+        "document": {
+            "rid": passage.document.rid,
+            "title": passage.document.title,
+            "uri": passage.document.uri,
+            "revision": passage.document.revision,
+        },
+        "section": list(passage.section),
+        "lines": list(passage.lines),
+        "uri": passage.document.uri,
+        "text": passage.text,
+        "score": hit.score,
+        "bm25_rank": hit.bm25_rank,
+        "vector_rank": hit.vector_rank,
+        "tier": passage.tier.value,
+        "classification": passage.classification.value,
         "stale": hit.stale,
     }
     return body | ({"added_by": hit.added_by} if hit.added_by else {"bm25_score": hit.bm25_score, "cosine": hit.cosine})
@@ -54,7 +66,13 @@ def _graph(services: Services, request: SearchRequest) -> Json:
     """The two-hop neighbourhood of the first entity that the question names; {} where it names none. No part of any score."""
     try:
         registry = services.get(DesignedReader).registry(request.tenant)
-        names = list(dict.fromkeys(mention.resolution.entity.rid for mention in registry.mentions(request.query) if mention.resolution.entity is not None))
+        names = list(
+            dict.fromkeys(
+                mention.resolution.entity.rid
+                for mention in registry.mentions(request.query)
+                if mention.resolution.entity is not None
+            )
+        )
         if not names:
             return {}
         wanted = GraphRequest(request.tenant, request.clearance, names[0], namespaces=request.namespaces, hops=2)
@@ -69,14 +87,23 @@ def search(body: SearchBody, caller: Reader, context: Context) -> dict[str, Any]
     """Passages for a question, best first. `added` holds what was fetched beside them: it has no rank."""
     started = time.perf_counter()
     request = SearchRequest(
-        body.query, caller.tenant, caller.lowered(body.clearance), namespaces_of(caller, body.namespace), body.top_k, body.route,
+        body.query,
+        caller.tenant,
+        caller.lowered(body.clearance),
+        namespaces_of(caller, body.namespace),
+        body.top_k,
+        body.route,
         history=tuple((turn.question, turn.answer) for turn in body.history),
     )
     found = context.services.get(Retriever).search(request)
     return {
         "results": [hit_json(hit) for hit in found.hits if not hit.added_by],
         "added": [hit_json(hit) for hit in found.hits if hit.added_by],
-        "graph": _graph(context.services, request) if body.include_graph and body.route in {"auto", "hybrid_then_graph"} else {},
+        "graph": _graph(context.services, request)
+        if body.include_graph and body.route in {"auto", "hybrid_then_graph"}
+        else {},
         "fit": {"best_cosine": found.best_cosine, "best_bm25": found.best_bm25, "weak": found.weak},
-        "route_used": found.route_used, "degraded": list(found.degraded), "took_ms": round((time.perf_counter() - started) * 1000, 3),
+        "route_used": found.route_used,
+        "degraded": list(found.degraded),
+        "took_ms": round((time.perf_counter() - started) * 1000, 3),
     }

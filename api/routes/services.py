@@ -16,13 +16,17 @@ ROUTER = APIRouter(tags=["observed"])
 
 @ROUTER.get("/services")
 def services(
-    context: Context, caller: Reader, environment: str | None = None, start: Annotated[str | None, Query(alias="from")] = None,
+    context: Context,
+    caller: Reader,
+    environment: str | None = None,
+    start: Annotated[str | None, Query(alias="from")] = None,
     end: Annotated[str | None, Query(alias="to")] = None,
 ) -> Json:
     """Service rows with their counters, added up over the range."""
     window = window_of(start, end)
     reader = context.services.get(ObservedReader)
     return {
-        "services": reader.services(caller.tenant, environment, window), "window": window_json(window),
+        "services": reader.services(caller.tenant, environment, window),
+        "window": window_json(window),
         "coverage": coverage_json(reader.coverage(caller.tenant, window), reader.covered(window)),
     }

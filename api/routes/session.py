@@ -26,7 +26,9 @@ def sign_in(body: SignIn, request: Request, context: Context) -> Response:
     if context.find_principal(body.token) is None:
         raise Unauthenticated("the token is unknown or revoked")
     response = Response(status_code=204)
-    response.set_cookie(COOKIE, body.token, httponly=True, samesite="strict", secure=request.url.scheme == "https", path="/")
+    response.set_cookie(
+        COOKIE, body.token, httponly=True, samesite="strict", secure=request.url.scheme == "https", path="/"
+    )
     return response
 
 
@@ -34,8 +36,11 @@ def sign_in(body: SignIn, request: Request, context: Context) -> Response:
 def who_am_i(reader: Reader) -> dict[str, object]:
     """The caller, as the server sees it."""
     return {
-        "name": reader.name, "tenant": reader.tenant, "clearance": reader.clearance.value,
-        "capabilities": sorted(c.value for c in reader.capabilities), "namespaces": list(reader.namespaces),
+        "name": reader.name,
+        "tenant": reader.tenant,
+        "clearance": reader.clearance.value,
+        "capabilities": sorted(c.value for c in reader.capabilities),
+        "namespaces": list(reader.namespaces),
     }
 
 

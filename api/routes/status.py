@@ -29,10 +29,14 @@ def status(context: Context, caller: Reader) -> Json:
     services.database.ping()
     coverage = _provided(services, CoverageReader)
     return {
-        "version": _version(), "now": when(context.now()), "tenant": caller.tenant, "database": _database(context),
+        "version": _version(),
+        "now": when(context.now()),
+        "tenant": caller.tenant,
+        "database": _database(context),
         "observed": _observed(context, caller.tenant),
         "sources": [source_json(item) for item in coverage.sources(caller.tenant)] if coverage is not None else [],
-        "documents": _documents(services, caller), "drift": _drift(services, caller),
+        "documents": _documents(services, caller),
+        "drift": _drift(services, caller),
     }
 
 
@@ -80,4 +84,12 @@ def _drift(services: Services, caller: Principal) -> Json | None:
         return {"last_run": None}
     run = report.run
     window = {"from": when(run.window_from), "to": when(run.window_to)}
-    return {"last_run": {"id": run.id, "generated_at": when(run.generated_at), "environment": run.environment, "window": window}, "totals": report.totals}
+    return {
+        "last_run": {
+            "id": run.id,
+            "generated_at": when(run.generated_at),
+            "environment": run.environment,
+            "window": window,
+        },
+        "totals": report.totals,
+    }

@@ -16,8 +16,13 @@ ROUTER = APIRouter(tags=["graph"])
 
 @ROUTER.get("/suggest")
 def suggest(
-    context: Context, reader: Reader, text: Annotated[Text, Query(max_length=200)] = "", limit: Annotated[int, Query(ge=1, le=50)] = 10,
+    context: Context,
+    reader: Reader,
+    text: Annotated[Text, Query(max_length=200)] = "",
+    limit: Annotated[int, Query(ge=1, le=50)] = 10,
 ) -> dict[str, list[dict[str, Any]]]:
     """Entities whose name or alias begins with, contains or resembles the text; best first."""
-    found = context.services.get(GraphReader).suggest(GraphRequest(reader.tenant, reader.clearance, text, namespaces=reader.namespaces), limit)
+    found = context.services.get(GraphReader).suggest(
+        GraphRequest(reader.tenant, reader.clearance, text, namespaces=reader.namespaces), limit
+    )
     return {"entities": [entity_json(entity) for entity in found]}

@@ -23,8 +23,11 @@ MAX_FILES = 100
 
 @ROUTER.post("/upload", responses=responses(409))
 def upload(
-    caller: Ingester, context: Context, files: Annotated[list[UploadFile], File(description="One or several documents.")],
-    namespace: Annotated[Text, Form(min_length=1, max_length=200)] = "default", classification: Annotated[Classification | None, Form()] = None,
+    caller: Ingester,
+    context: Context,
+    files: Annotated[list[UploadFile], File(description="One or several documents.")],
+    namespace: Annotated[Text, Form(min_length=1, max_length=200)] = "default",
+    classification: Annotated[Classification | None, Form()] = None,
 ) -> dict[str, Any]:
     """Keep documents under the upload root and ingest them. A name with `..`, an absolute one or one without a reader is refused before anything is stored."""
     admitted(caller, namespace, classification)

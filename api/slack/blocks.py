@@ -19,10 +19,17 @@ MAX_BLOCKS, MAX_SECTION, MAX_HEADER, MAX_ELEMENTS, MAX_FALLBACK = 50, 3000, 150,
 MAX_SOURCES = 9
 _OUTCOME = {
     "en": {
-        "ambiguous": "Which one do you mean?", "unknown_name": "I do not know that name.", "no_evidence": "I found no evidence.",
+        "ambiguous": "Which one do you mean?",
+        "unknown_name": "I do not know that name.",
+        "no_evidence": "I found no evidence.",
         "failed": "The answer could not be written; here is the evidence.",
     },
-    "ko": {"ambiguous": "어느 것을 말씀하시나요?", "unknown_name": "모르는 이름입니다.", "no_evidence": "근거를 찾지 못했습니다.", "failed": "답변을 작성하지 못해 근거만 제공합니다."},
+    "ko": {
+        "ambiguous": "어느 것을 말씀하시나요?",
+        "unknown_name": "모르는 이름입니다.",
+        "no_evidence": "근거를 찾지 못했습니다.",
+        "failed": "답변을 작성하지 못해 근거만 제공합니다.",
+    },
 }
 
 
@@ -72,7 +79,9 @@ def answer_blocks(answer: Answer, page_url: str = "") -> tuple[str, list[Block]]
     if state == "partly":
         wrong = [s for s in answer.verification.sentences if not s.verified]
         head = "검증되지 않은 문장" if korean else "Not verified"
-        blocks.append(section(f":warning: *{head}*\n" + "\n".join(f"• {escape(s.text)} — {escape(s.reason)}" for s in wrong[:5])))
+        blocks.append(
+            section(f":warning: *{head}*\n" + "\n".join(f"• {escape(s.text)} — {escape(s.reason)}" for s in wrong[:5]))
+        )
     blocks += _evidence(answer, page_url)
     facts = [] if answer.abstained else [f"{'신뢰도' if korean else 'confidence'} {answer.confidence:.2f}"]
     facts += [escape(note) for note in (*answer.packet.gaps[:2], *answer.degraded[:3])]
@@ -90,14 +99,22 @@ def _evidence(answer: Answer, page_url: str) -> list[Block]:
     for item in edges[:MAX_SOURCES]:
         edge = item.edge
         count = f" · {edge.messages or edge.calls}, {edge.errors} errors" if isinstance(edge, ObservedEdge) else ""
-        place = f" · {edge.claims[0].document.uri}:{edge.claims[0].lines[0]}" if isinstance(edge, DesignedEdge) and edge.claims else ""
+        place = (
+            f" · {edge.claims[0].document.uri}:{edge.claims[0].lines[0]}"
+            if isinstance(edge, DesignedEdge) and edge.claims
+            else ""
+        )
         link = edge.trace_query.url if isinstance(edge, ObservedEdge) and edge.trace_query else ""
         traces = f" · <{link}|traces>" if re.fullmatch(r"https?://[^\s<>|]+", link) else ""
-        lines.append(f"[{item.marker}] {escape(edge.source.name)} → {escape(edge.target.name)}{count}{escape(place)}{traces}")
+        lines.append(
+            f"[{item.marker}] {escape(edge.source.name)} → {escape(edge.target.name)}{count}{escape(place)}{traces}"
+        )
     passages = [p for p in answer.packet.passages if p.marker in cited or every]
     for passage in passages[:MAX_SOURCES]:
         document = passage.hit.passage.document
-        lines.append(f"[{passage.marker}] {escape(document.title)} · {escape(document.uri)}:{passage.hit.passage.lines[0]}")
+        lines.append(
+            f"[{passage.marker}] {escape(document.title)} · {escape(document.uri)}:{passage.hit.passage.lines[0]}"
+        )
     hidden = max(0, len(edges) - MAX_SOURCES) + max(0, len(passages) - MAX_SOURCES)
     if hidden:
         lines.append(f"+ {hidden}")
@@ -131,15 +148,33 @@ def _bounded(blocks: list[Block], *, korean: bool) -> list[Block]:
 def digest_blocks(report: Report, page_url: str = "") -> tuple[str, list[Block]]:
     """One message a drift run: counts, and the findings that ask most for attention."""
     totals = report.totals
-    counted = ", ".join(f"{name} {totals.get(name, 0)}" for name in ("confirmed", "doc_only", "observed_only", "conflict", "undecided"))
-    title = f"Drift {report.run.window_from:%Y-%m-%d} – {report.run.window_to:%Y-%m-%d}" + (f" · {report.run.environment}" if report.run.environment else "")
-    blocks: list[Block] = [{"type": "header", "text": {"type": "plain_text", "text": cut(title, MAX_HEADER)}}, section(counted)]
-    asking = sorted((f for f in report.findings if f.flag != "confirmed" and not f.undecided and f.state in {"new", "reopened", "open"}), key=lambda f: (-f.rank, f.fingerprint))
+    counted = ", ".join(
+        f"{name} {totals.get(name, 0)}" for name in ("confirmed", "doc_only", "observed_only", "conflict", "undecided")
+    )
+    title = f"Drift {report.run.window_from:%Y-%m-%d} – {report.run.window_to:%Y-%m-%d}" + (
+        f" · {report.run.environment}" if report.run.environment else ""
+    )
+    blocks: list[Block] = [
+        {"type": "header", "text": {"type": "plain_text", "text": cut(title, MAX_HEADER)}},
+        section(counted),
+    ]
+    asking = sorted(
+        (
+            f
+            for f in report.findings
+            if f.flag != "confirmed" and not f.undecided and f.state in {"new", "reopened", "open"}
+        ),
+        key=lambda f: (-f.rank, f.fingerprint),
+    )
     for finding in asking[:8]:
         link = f"{page_url.rstrip('/')}/#drift?finding={finding.fingerprint}" if page_url else ""
         name = f"{escape(finding.source.name)} → {escape(finding.target.name)}"
         head = f"<{link}|{name}>" if link else f"*{name}*"
-        blocks.append(section(f"{head}  {finding.flag} ({escape(finding.status)}), {finding.severity}, {finding.state}\n{escape(finding.summary)}"))
+        blocks.append(
+            section(
+                f"{head}  {finding.flag} ({escape(finding.status)}), {finding.severity}, {finding.state}\n{escape(finding.summary)}"
+            )
+        )
     if len(asking) > 8:
         blocks.append(context([f"{len(asking) - 8} more"]))
     return f"{title}: {counted}", _bounded(blocks, korean=False)

@@ -25,7 +25,9 @@ MENTION = re.compile(r"<@[A-Z0-9]+(?:\|[^>]*)?>")
 # Events that Slack delivers again because an acknowledgement came late.
 REMEMBERED = 2_000
 MAX_TURNS = 6
-HELP = "Ask me about services, documents and traces, like “why does checkout call fx?” · “결제 서비스는 누가 호출하나요?”"
+HELP = (
+    "Ask me about services, documents and traces, like “why does checkout call fx?” · “결제 서비스는 누가 호출하나요?”"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,11 @@ class Bot:
 
     def handle(self, event: dict[str, Any], event_id: str, client: WebClient, *, me: str = "") -> str:
         """Answer one event in its thread. Returns the outcome: answered, partly, abstained, failed, help, ignored."""
-        if event.get("bot_id") or (me and event.get("user") == me) or self._again(event_id or f"{event.get('channel')}/{event.get('ts')}"):
+        if (
+            event.get("bot_id")
+            or (me and event.get("user") == me)
+            or self._again(event_id or f"{event.get('channel')}/{event.get('ts')}")
+        ):
             return "ignored"
         channel, thread = str(event["channel"]), str(event.get("thread_ts") or event["ts"])
         question = _unescape(MENTION.sub(" ", str(event.get("text", "")))).strip()
@@ -68,7 +74,9 @@ class Bot:
         reader = self._options.reader
         history = self._history(client, channel, thread, str(event["ts"])) if event.get("thread_ts") else ()
         try:
-            answer = self._answerer.answer(AnswerRequest(question[:4000], reader.tenant, reader.clearance, reader.namespaces, history=history))
+            answer = self._answerer.answer(
+                AnswerRequest(question[:4000], reader.tenant, reader.clearance, reader.namespaces, history=history)
+            )
         except NexusError as error:
             text = f"Not answered: {error}" if not error.retryable else f"Not answered now, try again: {error}"
             self._post(client, channel, thread, text, [section(text)])
@@ -84,12 +92,16 @@ class Bot:
 
     def _post(self, client: WebClient, channel: str, thread: str, text: str, blocks: list[dict[str, Any]]) -> None:
         try:
-            client.chat_postMessage(channel=channel, thread_ts=thread, text=text, blocks=blocks, unfurl_links=False, unfurl_media=False)
+            client.chat_postMessage(
+                channel=channel, thread_ts=thread, text=text, blocks=blocks, unfurl_links=False, unfurl_media=False
+            )
         except SlackApiError as error:
             log.warning("slack_refused", error=error.response.get("error"))
             if error.response.get("error") in {"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"}:
                 # The words alone are better than silence.
-                client.chat_postMessage(channel=channel, thread_ts=thread, text=text, unfurl_links=False, unfurl_media=False)
+                client.chat_postMessage(
+                    channel=channel, thread_ts=thread, text=text, unfurl_links=False, unfurl_media=False
+                )
 
     def _again(self, key: str) -> bool:
         with self._lock:
@@ -103,7 +115,9 @@ class Bot:
     def _history(self, client: WebClient, channel: str, thread: str, before: str) -> tuple[tuple[str, str], ...]:
         """Questions of the thread so far with the bot's answers; none where Slack does not give it."""
         try:
-            messages: list[dict[str, Any]] = client.conversations_replies(channel=channel, ts=thread, limit=50).get("messages", [])
+            messages: list[dict[str, Any]] = client.conversations_replies(channel=channel, ts=thread, limit=50).get(
+                "messages", []
+            )
         except SlackApiError:
             return ()
         turns: list[tuple[str, str]] = []
@@ -123,13 +137,21 @@ def _me(body: dict[str, Any]) -> str:
 
 
 def _unescape(text: str) -> str:
-    return re.sub(r"<(?:[^|>]*\|)?([^>]*)>", r"\1", text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return (
+        re.sub(r"<(?:[^|>]*\|)?([^>]*)>", r"\1", text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    )
 
 
 def make_app(bot: Bot, token: str, api_url: str, authorize: Callable[..., Any] | None = None) -> App:
     """A bolt application with the bot's listeners. Listeners run in bolt's threads; the acknowledgement does not wait for them."""
     client = WebClient(token=token, base_url=api_url, timeout=30)
     given: dict[str, Any] = {"authorize": authorize} if authorize is not None else {"token": token}
-    app = App(client=client, token_verification_enabled=False, request_verification_enabled=False, ignoring_self_events_enabled=True, **given)
+    app = App(
+        client=client,
+        token_verification_enabled=False,
+        request_verification_enabled=False,
+        ignoring_self_events_enabled=True,
+        **given,
+    )
     bot.register(app)
     return app

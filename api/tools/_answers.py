@@ -47,11 +47,15 @@ class AnswerResult(BaseModel):
     abstain_reason: str | None
     confidence: float
     citations: list[CitationRow]
-    unverified: list[str] = Field(description="Statements of the answer that the evidence does not carry. Do not pass them on as facts.")
+    unverified: list[str] = Field(
+        description="Statements of the answer that the evidence does not carry. Do not pass them on as facts."
+    )
     edges: list[EdgeRow]
     passages: list[PassageRow]
     findings: list[FindingRow]
-    code_anchors: list[AnchorRow] = Field(default_factory=list, description="Code that changed or went since the passages were written.")
+    code_anchors: list[AnchorRow] = Field(
+        default_factory=list, description="Code that changed or went since the passages were written."
+    )
     code_values: list[CodeValueRow] = Field(default_factory=list)
     gaps: list[str] = Field(description="Ranges that telemetry could not read: absence means nothing there.")
     degraded: list[str]
@@ -68,18 +72,38 @@ def answer_result(body: dict[str, Any], most: int = 8) -> AnswerResult:
     evidence = body["evidence"]
     markers = {p["rid"]: p["marker"] for p in evidence["passages"]}
     return AnswerResult(
-        answer=body["answer"], abstained=body["abstained"], abstain_reason=body["abstain_reason"], confidence=body["confidence"],
-        citations=[CitationRow(marker=c["marker"], rid=c["rid"], verified=c["verified"], reason=c["reason"]) for c in body["citations"]],
+        answer=body["answer"],
+        abstained=body["abstained"],
+        abstain_reason=body["abstain_reason"],
+        confidence=body["confidence"],
+        citations=[
+            CitationRow(marker=c["marker"], rid=c["rid"], verified=c["verified"], reason=c["reason"])
+            for c in body["citations"]
+        ],
         unverified=[f"{s['text']} ({s['reason']})" for s in body["unverified"]["sentences"]],
-        edges=[edge_row(e) for e in nearest(evidence["edges"])], passages=[passage_row(p) for p in nearest(evidence["passages"])],
-        findings=[finding_row(f) for f in evidence["findings"][:most]], gaps=body["gaps"],
+        edges=[edge_row(e) for e in nearest(evidence["edges"])],
+        passages=[passage_row(p) for p in nearest(evidence["passages"])],
+        findings=[finding_row(f) for f in evidence["findings"][:most]],
+        gaps=body["gaps"],
         code_anchors=[
-            AnchorRow(name=a["name"], state=a["state"], passage=markers.get(a["passage"], ""), path=a["path"], line=a["line"])
-            for a in body["code_anchors"] if a["state"] in {"changed", "gone"}
+            AnchorRow(
+                name=a["name"], state=a["state"], passage=markers.get(a["passage"], ""), path=a["path"], line=a["line"]
+            )
+            for a in body["code_anchors"]
+            if a["state"] in {"changed", "gone"}
         ][:most],
         code_values=[
-            CodeValueRow(name=v["name"], value=v["value"], claimed=v["claimed"], passage=markers.get(v["passage"], ""), path=v["path"], line=v["line"])
-            for v in body["code_values"] if v["claimed"]
+            CodeValueRow(
+                name=v["name"],
+                value=v["value"],
+                claimed=v["claimed"],
+                passage=markers.get(v["passage"], ""),
+                path=v["path"],
+                line=v["line"],
+            )
+            for v in body["code_values"]
+            if v["claimed"]
         ][:most],
-        degraded=body["degraded"], narrator=body["narrator"],
+        degraded=body["degraded"],
+        narrator=body["narrator"],
     )

@@ -12,9 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 Json = dict[str, Any]
-NO_TOKEN = (
-    "401 unauthenticated: no token; set NEXUS_MCP_TOKEN (stdio) or send `Authorization: Bearer ...` (HTTP); make one with `nexus auth create`"  # noqa: S105  # a message
-)
+NO_TOKEN = "401 unauthenticated: no token; set NEXUS_MCP_TOKEN (stdio) or send `Authorization: Bearer ...` (HTTP); make one with `nexus auth create`"  # noqa: S105  # a message
 # Context carries the backend in its lifespan state.
 Ctx = Context["Backend", Any]
 
@@ -29,7 +27,13 @@ class Tool:
 
     def annotations(self) -> ToolAnnotations:
         """Hints for clients."""
-        return ToolAnnotations(title=self.title, read_only_hint=not self.destructive, destructive_hint=self.destructive, idempotent_hint=True, open_world_hint=False)
+        return ToolAnnotations(
+            title=self.title,
+            read_only_hint=not self.destructive,
+            destructive_hint=self.destructive,
+            idempotent_hint=True,
+            open_world_hint=False,
+        )
 
 
 class Backend:
@@ -51,7 +55,9 @@ class Backend:
 
     async def post(self, ctx: Ctx, path: str, body: Mapping[str, Any]) -> Json:
         """POST of JSON; values that are None are left out."""
-        return await self._send(ctx, "POST", path, json={key: value for key, value in body.items() if value is not None})
+        return await self._send(
+            ctx, "POST", path, json={key: value for key, value in body.items() if value is not None}
+        )
 
     async def _send(self, ctx: Ctx, method: str, path: str, **given: Any) -> Json:
         authorization = self._authorization(ctx)

@@ -29,8 +29,15 @@ class ClaimValueResult(BaseModel):
 
 async def archon_claim_value(
     ctx: Ctx,
-    concept: Annotated[str, Field(description="What is limited or set, like `items per order` or MAX_RETRIES.", min_length=1, max_length=200)],
-    classification_max: Annotated[Literal["PUBLIC", "INTERNAL", "RESTRICTED"], Field(description="Can only lower what the token may see.")] = "INTERNAL",
+    concept: Annotated[
+        str,
+        Field(
+            description="What is limited or set, like `items per order` or MAX_RETRIES.", min_length=1, max_length=200
+        ),
+    ],
+    classification_max: Annotated[
+        Literal["PUBLIC", "INTERNAL", "RESTRICTED"], Field(description="Can only lower what the token may see.")
+    ] = "INTERNAL",
     tenant: Annotated[str | None, Field(description="Ignored: the token decides.")] = None,
 ) -> ClaimValueResult:
     """The value of a limit or constant, from code constants and validation annotations (Java, Kotlin, Python, Go, TypeScript), with file and line."""

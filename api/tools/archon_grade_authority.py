@@ -17,7 +17,9 @@ class GateRow(BaseModel):
     check: str
     path: str
     line: int
-    certain: bool = Field(description="False where code only filters or branches: whether that is a refusal needs a person.")
+    certain: bool = Field(
+        description="False where code only filters or branches: whether that is a refusal needs a person."
+    )
 
 
 class GradeResult(BaseModel):
@@ -38,7 +40,9 @@ async def archon_grade_authority(
     """What each grade of an enum is blocked from, by complement over the permission gates in code."""
     body = await backend(ctx).get(ctx, "/code/grades", {"enum_name": enum_name, "subpath": subpath})
     blocked = {name: actions for name, actions in body["blocked"].items() if grade is None or name == grade}
-    return GradeResult(enum=body["enum"], levels=body["levels"], gates=[GateRow(**gate) for gate in body["gates"]], blocked=blocked)
+    return GradeResult(
+        enum=body["enum"], levels=body["levels"], gates=[GateRow(**gate) for gate in body["gates"]], blocked=blocked
+    )
 
 
 TOOL: Final = Tool(archon_grade_authority, "What a grade may do")

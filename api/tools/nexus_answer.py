@@ -12,11 +12,20 @@ from api.tools._backend import Ctx, Tool, backend
 
 async def nexus_answer(
     ctx: Ctx,
-    query: Annotated[str, Field(description="A question in Korean or English, naming services as people name them.", min_length=1, max_length=4000)],
+    query: Annotated[
+        str,
+        Field(
+            description="A question in Korean or English, naming services as people name them.",
+            min_length=1,
+            max_length=4000,
+        ),
+    ],
     top_k: Annotated[int, Field(ge=1, le=100)] = 10,
     namespace: str | None = None,
     environment: str | None = None,
-    clearance: Annotated[Literal["PUBLIC", "INTERNAL", "RESTRICTED"] | None, Field(description="Can only lower what the token may see.")] = None,
+    clearance: Annotated[
+        Literal["PUBLIC", "INTERNAL", "RESTRICTED"] | None, Field(description="Can only lower what the token may see.")
+    ] = None,
     tenant: Annotated[str | None, Field(description="Ignored: the token decides.")] = None,
 ) -> AnswerResult:
     """Answer from documents and telemetry with checked citations.

@@ -22,7 +22,9 @@ class DiffResult(BaseModel):
 
 async def nexus_diff(
     ctx: Ctx,
-    flag_filter: Annotated[Literal["confirmed", "doc_only", "observed_only", "conflict"] | None, Field(description="Only this verdict.")] = None,
+    flag_filter: Annotated[
+        Literal["confirmed", "doc_only", "observed_only", "conflict"] | None, Field(description="Only this verdict.")
+    ] = None,
     entity_filter: Annotated[str | None, Field(description="Only findings about this entity.")] = None,
     environment: str | None = None,
     min_severity: Literal["none", "low", "medium", "high"] | None = None,
@@ -35,10 +37,20 @@ async def nexus_diff(
     Documented but not seen (doc_only), seen but not documented (observed_only), contradictions (conflict). Absence comes with what it rules out.
     """
     del tenant
-    params = {"flag": flag_filter, "entity": entity_filter, "environment": environment, "min_severity": min_severity, "limit": limit, "cursor": cursor}
+    params = {
+        "flag": flag_filter,
+        "entity": entity_filter,
+        "environment": environment,
+        "min_severity": min_severity,
+        "limit": limit,
+        "cursor": cursor,
+    }
     body = await backend(ctx).get(ctx, "/diff", params)
     return DiffResult(
-        run=body.get("run"), totals=body.get("totals") or {}, metrics=body.get("metrics") or {}, findings=[finding_row(f) for f in body.get("findings", [])][:limit],
+        run=body.get("run"),
+        totals=body.get("totals") or {},
+        metrics=body.get("metrics") or {},
+        findings=[finding_row(f) for f in body.get("findings", [])][:limit],
         next=body.get("next"),
     )
 

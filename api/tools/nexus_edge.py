@@ -15,7 +15,9 @@ class EdgeResult(BaseModel):
     """An edge with its history, traces that show it, and claims."""
 
     edge: EdgeRow
-    exemplars: list[dict[str, Any]] = Field(description="Traces: outcome (error, slowest, ordinary), trace_id, span_id, duration_ms.")
+    exemplars: list[dict[str, Any]] = Field(
+        description="Traces: outcome (error, slowest, ordinary), trace_id, span_id, duration_ms."
+    )
     series: list[dict[str, Any]] = Field(description="Measures by step, oldest first.")
     claims: list[dict[str, Any]] = Field(description="What documents say, with place and quote.")
     trace_query: dict[str, Any] | None
@@ -32,7 +34,11 @@ async def nexus_edge(
     body = body.get("edge", body)
     series = body.get("series") or []
     return EdgeResult(
-        edge=edge_row(body), exemplars=body.get("exemplars") or [], series=series[-points:] if points else [], claims=body.get("claims") or [], trace_query=body.get("trace_query"),
+        edge=edge_row(body),
+        exemplars=body.get("exemplars") or [],
+        series=series[-points:] if points else [],
+        claims=body.get("claims") or [],
+        trace_query=body.get("trace_query"),
     )
 
 

@@ -34,7 +34,12 @@ async def nexus_graph(
     path = f"/graph/{quote(entity, safe='/')}"
     body = await backend(ctx).get(ctx, path, {"hops": hops, "layer": layer, "environment": environment})
     edges = [edge_row(e) for e in body["edges"]]
-    return GraphResult(entity=entity_row(body["entity"]), edges=edges[:limit], more=max(0, len(edges) - limit), truncated=body["truncated"])
+    return GraphResult(
+        entity=entity_row(body["entity"]),
+        edges=edges[:limit],
+        more=max(0, len(edges) - limit),
+        truncated=body["truncated"],
+    )
 
 
 TOOL: Final = Tool(nexus_graph, "Neighbourhood of an entity")

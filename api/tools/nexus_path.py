@@ -26,9 +26,13 @@ async def nexus_path(
     environment: str | None = None,
 ) -> PathResult:
     """The shortest ways along which work flows from one entity to another, through calls and topics."""
-    body = await backend(ctx).get(ctx, "/path", {"from": source, "to": target, "layer": layer, "environment": environment})
+    body = await backend(ctx).get(
+        ctx, "/path", {"from": source, "to": target, "layer": layer, "environment": environment}
+    )
     return PathResult(
-        paths=[[node["name"] for node in path["nodes"]] for path in body["paths"]], edges=[edge_row(e) for e in body["edges"]], truncated=body["truncated"],
+        paths=[[node["name"] for node in path["nodes"]] for path in body["paths"]],
+        edges=[edge_row(e) for e in body["edges"]],
+        truncated=body["truncated"],
     )
 
 

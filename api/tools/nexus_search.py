@@ -25,14 +25,21 @@ async def nexus_search(
     top_k: Annotated[int, Field(ge=1, le=100)] = 8,
     route: Literal["auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"] = "auto",
     namespace: str | None = None,
-    clearance: Annotated[Literal["PUBLIC", "INTERNAL", "RESTRICTED"] | None, Field(description="Can only lower what the token may see.")] = None,
+    clearance: Annotated[
+        Literal["PUBLIC", "INTERNAL", "RESTRICTED"] | None, Field(description="Can only lower what the token may see.")
+    ] = None,
     tenant: Annotated[str | None, Field(description="Ignored: the token decides.")] = None,
 ) -> SearchResult:
     """Find passages of documents (architecture notes, runbooks, specifications). For a question rather than a search use nexus_answer."""
     del tenant
-    body = await backend(ctx).post(ctx, "/search", {"query": query, "top_k": top_k, "route": route, "namespace": namespace, "clearance": clearance})
+    body = await backend(ctx).post(
+        ctx, "/search", {"query": query, "top_k": top_k, "route": route, "namespace": namespace, "clearance": clearance}
+    )
     return SearchResult(
-        passages=[passage_row(p) for p in body["results"]], weak=bool(body["fit"]["weak"]), route_used=body["route_used"], degraded=body["degraded"],
+        passages=[passage_row(p) for p in body["results"]],
+        weak=bool(body["fit"]["weak"]),
+        route_used=body["route_used"],
+        degraded=body["degraded"],
     )
 
 

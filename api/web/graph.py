@@ -14,7 +14,9 @@ from nexus.model.service import Node, NodeKind
 Key = tuple[str, str, str]
 
 _BASE = {
-    Relation.CALLS_OBSERVED: "CALLS", Relation.PUBLISHES_OBSERVED: "PUBLISHES", Relation.SUBSCRIBES_OBSERVED: "SUBSCRIBES",
+    Relation.CALLS_OBSERVED: "CALLS",
+    Relation.PUBLISHES_OBSERVED: "PUBLISHES",
+    Relation.SUBSCRIBES_OBSERVED: "SUBSCRIBES",
     Relation.DELIVERS_OBSERVED: "DELIVERS",
 }
 
@@ -92,7 +94,10 @@ def build_graph(
             continue
         key, edge = build.edge(relation, seen.source, seen.target)
         build.edges[key] = replace(
-            edge, observed=seen.rid, volume=edge.volume + (seen.calls or seen.messages), errors=edge.errors + seen.errors,
+            edge,
+            observed=seen.rid,
+            volume=edge.volume + (seen.calls or seen.messages),
+            errors=edge.errors + seen.errors,
             infrastructure=edge.infrastructure or seen.infrastructure,
         )
     for drawn in designed:
@@ -114,7 +119,12 @@ def build_graph(
 def collapse(nodes: list[MapNode], edges: list[MapEdge]) -> tuple[list[MapNode], list[MapEdge]]:
     """One node a namespace, for maps that are too large to read. Nodes without a namespace stay."""
     home = {node.id: f"namespace:{node.namespace}" if node.namespace else node.id for node in nodes}
-    kept = {home[node.id]: MapNode(home[node.id], node.namespace, "namespace", "", node.namespace) if node.namespace else node for node in nodes}
+    kept = {
+        home[node.id]: MapNode(home[node.id], node.namespace, "namespace", "", node.namespace)
+        if node.namespace
+        else node
+        for node in nodes
+    }
     merged: dict[Key, MapEdge] = {}
     for edge in edges:
         key = (edge.relation, home[edge.source], home[edge.target])
@@ -122,8 +132,14 @@ def collapse(nodes: list[MapNode], edges: list[MapEdge]) -> tuple[list[MapNode],
             continue
         found = merged.get(key) or MapEdge(" ".join(key), key[1], key[2], edge.relation)
         verdict = edge.verdict if _LOUD.get(edge.verdict, 0) > _LOUD.get(found.verdict, 0) else found.verdict
-        merged[key] = replace(found, volume=found.volume + edge.volume, errors=found.errors + edge.errors, verdict=verdict,
-                              observed=found.observed or edge.observed, designed=found.designed or edge.designed)
+        merged[key] = replace(
+            found,
+            volume=found.volume + edge.volume,
+            errors=found.errors + edge.errors,
+            verdict=verdict,
+            observed=found.observed or edge.observed,
+            designed=found.designed or edge.designed,
+        )
     return sorted(kept.values(), key=lambda n: n.id), [merged[key] for key in sorted(merged)]
 
 
@@ -133,9 +149,15 @@ DRAWN = EXPECTS_OBSERVATION | {Modality.PLANNED, Modality.DEPRECATED}
 _LOUD = {"": 0, "confirmed": 1, "undecided": 2, "doc_only": 3, "observed_only": 4, "conflict": 5}
 
 
-def neighbourhood(nodes: list[MapNode], edges: list[MapEdge], centre: str, hops: int) -> tuple[list[MapNode], list[MapEdge]]:
+def neighbourhood(
+    nodes: list[MapNode], edges: list[MapEdge], centre: str, hops: int
+) -> tuple[list[MapNode], list[MapEdge]]:
     """What lies within `hops` edges of a node, in either direction."""
     near = {centre}
     for _ in range(hops):
-        near |= {end for edge in edges if edge.source in near or edge.target in near for end in (edge.source, edge.target)}
-    return [node for node in nodes if node.id in near], [edge for edge in edges if edge.source in near and edge.target in near]
+        near |= {
+            end for edge in edges if edge.source in near or edge.target in near for end in (edge.source, edge.target)
+        }
+    return [node for node in nodes if node.id in near], [
+        edge for edge in edges if edge.source in near and edge.target in near
+    ]

@@ -46,9 +46,14 @@ def layout(nodes: Sequence[str], edges: Sequence[tuple[str, str]], groups: Mappi
     layers = _layers(sorted(known), _without_cycles(sorted(known), ends))
     chains = {edge: _chain(edge, layers) for edge in ends} if len(known) <= MAX_ROUTED else {}
     stops = {stop: layer for chain in chains.values() for stop, layer in chain}
-    short = [pair for edge in ends for pair in pairwise((edge[0], *(stop for stop, _ in chains.get(edge, ())), edge[1]))]
+    short = [
+        pair for edge in ends for pair in pairwise((edge[0], *(stop for stop, _ in chains.get(edge, ())), edge[1]))
+    ]
     places = _place(_ordered(layers | stops, short, groups or {}), set(stops))
-    return Picture({node: places[node] for node in known}, {edge: tuple(places[stop] for stop, _ in chain) for edge, chain in chains.items() if chain})
+    return Picture(
+        {node: places[node] for node in known},
+        {edge: tuple(places[stop] for stop, _ in chain) for edge, chain in chains.items() if chain},
+    )
 
 
 def _chain(edge: tuple[str, str], layers: Mapping[str, int]) -> list[tuple[str, int]]:

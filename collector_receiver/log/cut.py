@@ -8,7 +8,15 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from collector_receiver.log.folder import DURABLE, RELEASED, read_durable, read_released, segments, write_released, writers
+from collector_receiver.log.folder import (
+    DURABLE,
+    RELEASED,
+    read_durable,
+    read_released,
+    segments,
+    write_released,
+    writers,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,10 @@ def find_header(file: IO[bytes], start: int, end: int) -> int | None:
 def read_released(root: Path) -> dict[str, int]:
     """What has been released, by writer."""
     try:
-        return {str(name): int(position) for name, position in json.loads((root / RELEASED).read_text(encoding="utf-8")).items()}
+        return {
+            str(name): int(position)
+            for name, position in json.loads((root / RELEASED).read_text(encoding="utf-8")).items()
+        }
     except (FileNotFoundError, ValueError):
         return {}
 

@@ -73,14 +73,21 @@ def ready_topic(options: KafkaOptions) -> int:
         found = admin.list_topics(timeout=ASK_S).topics.get(options.topic)
         if found is None or not found.partitions:
             if not options.partitions:
-                raise ConfigError(f"NEXUS_LOG__KAFKA__TOPIC: the brokers have no topic {options.topic}; make it, or say with NEXUS_LOG__KAFKA__PARTITIONS how many it shall have")
-            made = admin.create_topics([NewTopic(options.topic, num_partitions=options.partitions, replication_factor=options.replication)], operation_timeout=ASK_S)
+                raise ConfigError(
+                    f"NEXUS_LOG__KAFKA__TOPIC: the brokers have no topic {options.topic}; make it, or say with NEXUS_LOG__KAFKA__PARTITIONS how many it shall have"
+                )
+            made = admin.create_topics(
+                [NewTopic(options.topic, num_partitions=options.partitions, replication_factor=options.replication)],
+                operation_timeout=ASK_S,
+            )
             _settle_creation(made[options.topic])
             found = admin.list_topics(options.topic, timeout=ASK_S).topics[options.topic]
     except KafkaException as error:
         raise unavailable(f"Kafka at {options.brokers} does not answer", error) from error
     if not 0 < len(found.partitions) <= MAX_PARTITIONS:
-        raise ConfigError(f"NEXUS_LOG__KAFKA__TOPIC: topic {options.topic} has {len(found.partitions)} partitions; 1 to {MAX_PARTITIONS} can be used")
+        raise ConfigError(
+            f"NEXUS_LOG__KAFKA__TOPIC: topic {options.topic} has {len(found.partitions)} partitions; 1 to {MAX_PARTITIONS} can be used"
+        )
     return len(found.partitions)
 
 

@@ -43,9 +43,14 @@ def kafka_facts(options: KafkaOptions, wait_s: float = ASK_S) -> KafkaFacts:
         return KafkaFacts(len(cluster.brokers), 0)
     parts = topic.partitions
     return KafkaFacts(
-        len(cluster.brokers), len(parts), min(len(part.replicas) for part in parts.values()), min(len(part.isrs) for part in parts.values()),
-        tuple(sorted(number for number, part in parts.items() if part.leader < 0)), _told(lambda: _config(admin, options, wait_s)) or {},
-        _told(lambda: _members(admin, options, wait_s)), _told(lambda: _lag(admin, options, list(parts), wait_s)),
+        len(cluster.brokers),
+        len(parts),
+        min(len(part.replicas) for part in parts.values()),
+        min(len(part.isrs) for part in parts.values()),
+        tuple(sorted(number for number, part in parts.items() if part.leader < 0)),
+        _told(lambda: _config(admin, options, wait_s)) or {},
+        _told(lambda: _members(admin, options, wait_s)),
+        _told(lambda: _lag(admin, options, list(parts), wait_s)),
     )
 
 
@@ -64,14 +69,26 @@ def _config(admin: AdminClient, options: KafkaOptions, wait_s: float) -> dict[st
 
 
 def _members(admin: AdminClient, options: KafkaOptions, wait_s: float) -> int:
-    return len(admin.describe_consumer_groups([options.group], request_timeout=wait_s)[options.group].result(timeout=wait_s).members)
+    return len(
+        admin.describe_consumer_groups([options.group], request_timeout=wait_s)[options.group]
+        .result(timeout=wait_s)
+        .members
+    )
 
 
 def _lag(admin: AdminClient, options: KafkaOptions, partitions: list[int], wait_s: float) -> int:
     places = [TopicPartition(options.topic, number) for number in partitions]
     specs = OffsetSpec.latest(), OffsetSpec.earliest()  # type: ignore[no-untyped-call]
-    ends, begins = ({place.partition: one.result(timeout=wait_s).offset for place, one in admin.list_offsets(dict.fromkeys(places, spec)).items()} for spec in specs)
-    asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(options.group, places)])[options.group].result(timeout=wait_s)
+    ends, begins = (
+        {
+            place.partition: one.result(timeout=wait_s).offset
+            for place, one in admin.list_offsets(dict.fromkeys(places, spec)).items()
+        }
+        for spec in specs
+    )
+    asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(options.group, places)])[
+        options.group
+    ].result(timeout=wait_s)
     read = {place.partition: place.offset for place in asked.topic_partitions if place.offset >= 0}
     return sum(max(0, ends[number] - read.get(number, begins[number])) for number in partitions)
 

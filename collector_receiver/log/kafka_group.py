@@ -62,8 +62,12 @@ class KafkaGroup:
         more: dict[str, Any] = {"group_instance_id": self._options.instance} if self._options.instance else {}
         consumer = Consumer(
             self._options.client(
-                group_id=self._options.group, enable_auto_commit=False, auto_offset_reset="latest", session_timeout_ms=round(self._options.session.total_seconds() * 1000),
-                queued_max_messages_kbytes=1024, **more,
+                group_id=self._options.group,
+                enable_auto_commit=False,
+                auto_offset_reset="latest",
+                session_timeout_ms=round(self._options.session.total_seconds() * 1000),
+                queued_max_messages_kbytes=1024,
+                **more,
             )
         )
 
@@ -85,7 +89,10 @@ class KafkaGroup:
         with self._lock:
             done, self._done = {place: offset for place, offset in self._done.items() if place in mine}, {}
         if done and self._consumer is not None:
-            self._consumer.commit(offsets=[TopicPartition(self._options.topic, place, offset) for place, offset in done.items()], asynchronous=True)
+            self._consumer.commit(
+                offsets=[TopicPartition(self._options.topic, place, offset) for place, offset in done.items()],
+                asynchronous=True,
+            )
 
 
 __all__ = ["KafkaGroup"]

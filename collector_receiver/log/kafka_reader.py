@@ -53,12 +53,19 @@ def _coded(entries: list[_Entry]) -> Spans:
 class KafkaPartitionReader:
     """A `CodedSpanLogReader` of one partition. Not thread-safe. `released(partition, offset)` is told how far it is rolled up."""
 
-    def __init__(self, options: KafkaOptions, partition: int, clock: Clock, released: Callable[[int, int], None] | None = None) -> None:
+    def __init__(
+        self, options: KafkaOptions, partition: int, clock: Clock, released: Callable[[int, int], None] | None = None
+    ) -> None:
         self._options, self._partition, self._clock, self._released = options, partition, clock, released
         self._name = f"{options.topic}/{partition}"
         self._consumer = Consumer(
             options.client(
-                group_id=options.group, enable_auto_commit=False, enable_partition_eof=True, auto_offset_reset="earliest", queued_max_messages_kbytes=QUEUE_KBYTES, fetch_wait_max_ms=100,
+                group_id=options.group,
+                enable_auto_commit=False,
+                enable_partition_eof=True,
+                auto_offset_reset="earliest",
+                queued_max_messages_kbytes=QUEUE_KBYTES,
+                fetch_wait_max_ms=100,
                 # Read by assignment; the group's membership is a client of its own.
                 allow_auto_create_topics=False,
             )
@@ -81,7 +88,9 @@ class KafkaPartitionReader:
         self._refused = [(entry.offset, one) for entry in entries for one in entry.refused]
         return _coded(entries), {**position, self._name: entries[-1].offset + 1}
 
-    def again(self, start: dict[str, int], end: dict[str, int], max_spans: int) -> Iterator[tuple[Spans, dict[str, int]]]:
+    def again(
+        self, start: dict[str, int], end: dict[str, int], max_spans: int
+    ) -> Iterator[tuple[Spans, dict[str, int]]]:
         """Spans between two positions once more, in batches, each with the position after it; from the oldest kept where `start` is not there any more."""
         at, limit = self._begin(start.get(self._name)), end.get(self._name, 0)
         while at < limit:
@@ -111,7 +120,9 @@ class KafkaPartitionReader:
 
     def _bounds(self) -> tuple[int, int]:
         try:
-            low, high = self._consumer.get_watermark_offsets(TopicPartition(self._options.topic, self._partition), timeout=ASK_S)
+            low, high = self._consumer.get_watermark_offsets(
+                TopicPartition(self._options.topic, self._partition), timeout=ASK_S
+            )
         except KafkaException as error:
             raise unavailable(f"partition {self._name} cannot be read", error) from error
         return low, high
@@ -124,10 +135,21 @@ class KafkaPartitionReader:
         at = low if stored is None else stored
         if at < low:
             telemetry.LOG_LOST_MESSAGES.inc(low - at)
-            log.error("span_log_lost", partition=self._name, messages=low - at, hint="the topic's retention is shorter than what is not rolled up yet")
+            log.error(
+                "span_log_lost",
+                partition=self._name,
+                messages=low - at,
+                hint="the topic's retention is shorter than what is not rolled up yet",
+            )
             at = low
         elif at > high:
-            log.error("span_log_begun_again", partition=self._name, stored=at, end=high, hint="the topic was made anew; it is read from its beginning")
+            log.error(
+                "span_log_begun_again",
+                partition=self._name,
+                stored=at,
+                end=high,
+                hint="the topic was made anew; it is read from its beginning",
+            )
             at = low
         if at == self._at:
             return at
@@ -173,11 +195,18 @@ class KafkaPartitionReader:
         else:
             decoded = decode_batch([value], [self._options.tenant])
             if not decoded.malformed:
-                return _Entry(offset, len(decoded.raw), [LoggedRejection(one, arrived) for one in decoded.rejections], request=decoded.raw)
+                return _Entry(
+                    offset,
+                    len(decoded.raw),
+                    [LoggedRejection(one, arrived) for one in decoded.rejections],
+                    request=decoded.raw,
+                )
             problem = decoded.malformed[0]
         telemetry.LOG_BAD_MESSAGES.inc()
         log.error("span_log_bad_message", partition=self._name, offset=offset, bytes=len(value), problem=problem)
-        return _Entry(offset, 0, [LoggedRejection(Rejection(self._options.tenant, None, None, None, "message", 1), arrived)])
+        return _Entry(
+            offset, 0, [LoggedRejection(Rejection(self._options.tenant, None, None, None, "message", 1), arrived)]
+        )
 
 
 __all__ = ["KafkaPartitionReader"]

@@ -36,10 +36,16 @@ FULL_RETRY_S: Final = 1.0
 AWAY_RETRY_S: Final = 5.0
 POLL_S: Final = 0.2
 # After these an idempotent producer sends nothing any more, however well the brokers are.
-DEAD: Final = frozenset({
-    KafkaError._FATAL, KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,  # noqa: SLF001  # the client's spelling
-    KafkaError.UNKNOWN_PRODUCER_ID,
-})
+DEAD: Final = frozenset(
+    {
+        KafkaError._FATAL,  # noqa: SLF001  # the client's spelling
+        KafkaError._FENCED,  # noqa: SLF001
+        KafkaError.PRODUCER_FENCED,
+        KafkaError.INVALID_PRODUCER_EPOCH,
+        KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        KafkaError.UNKNOWN_PRODUCER_ID,
+    }
+)
 
 
 @dataclass(slots=True)
@@ -70,8 +76,13 @@ class KafkaSpanLogWriter:
         options = self._options
         return Producer(
             options.client(
-                acks="all", enable_idempotence=True, linger_ms=5, compression_type=options.compression, message_max_bytes=options.max_message_bytes + 4096,
-                delivery_timeout_ms=round(options.timeout.total_seconds() * 1000), queue_buffering_max_kbytes=max(1024, options.max_pending_bytes // 1024),
+                acks="all",
+                enable_idempotence=True,
+                linger_ms=5,
+                compression_type=options.compression,
+                message_max_bytes=options.max_message_bytes + 4096,
+                delivery_timeout_ms=round(options.timeout.total_seconds() * 1000),
+                queue_buffering_max_kbytes=max(1024, options.max_pending_bytes // 1024),
             )
         )
 
@@ -122,7 +133,9 @@ class KafkaSpanLogWriter:
             for part in (spans[:half], spans[half:]):
                 yield from self._entries(_trimmed(part) if isinstance(part, pl.DataFrame) else part, entry)
         else:
-            raise TooLarge(f"a span with its resource takes {size_of(made)} bytes; NEXUS_LOG__KAFKA__MAX_MESSAGE_BYTES allows {self._options.max_message_bytes}")
+            raise TooLarge(
+                f"a span with its resource takes {size_of(made)} bytes; NEXUS_LOG__KAFKA__MAX_MESSAGE_BYTES allows {self._options.max_message_bytes}"
+            )
 
     def _send(self, messages: list[tuple[int, bytes]]) -> None:
         waiting = _Waiting(len(messages), sum(len(value) for _, value in messages))
@@ -145,7 +158,9 @@ class KafkaSpanLogWriter:
             # The producer gives up by itself after `timeout`; this is for a client that does not.
             answered = waiting.done.wait(2 * self._options.timeout.total_seconds())
         except BufferError as error:
-            raise Overloaded("the brokers take spans slower than they arrive; send again", retry_after=FULL_RETRY_S) from error
+            raise Overloaded(
+                "the brokers take spans slower than they arrive; send again", retry_after=FULL_RETRY_S
+            ) from error
         except KafkaException as error:
             self._dead = self._dead or error.args[0].code() in DEAD
             raise self._failed(str(error)) from error
@@ -186,7 +201,9 @@ def split(spans: Spans, partitions: int) -> list[tuple[int, Spans]]:
 
 
 def _taken(spans: Spans, mask: pl.Series) -> Spans:
-    return _trimmed(spans.filter(mask)) if isinstance(spans, pl.DataFrame) else spans.take(np.flatnonzero(mask.to_numpy()))
+    return (
+        _trimmed(spans.filter(mask)) if isinstance(spans, pl.DataFrame) else spans.take(np.flatnonzero(mask.to_numpy()))
+    )
 
 
 def _trimmed(frame: pl.DataFrame) -> pl.DataFrame:

@@ -88,11 +88,15 @@ class LocalSpanLogWriter:
 
     def append(self, spans: pl.DataFrame, source: str, rejections: Sequence[Rejection] = ()) -> None:
         """See `SpanLogWriter.append`."""
-        self._append([spans[n : n + MAX_SPANS_PER_ENTRY] for n in range(0, len(spans), MAX_SPANS_PER_ENTRY)], source, rejections)
+        self._append(
+            [spans[n : n + MAX_SPANS_PER_ENTRY] for n in range(0, len(spans), MAX_SPANS_PER_ENTRY)], source, rejections
+        )
 
     def append_raw(self, spans: RawSpans, source: str, rejections: Sequence[Rejection] = ()) -> None:
         """Like `append`, for spans that readers turn into a frame."""
-        self._append([spans[n : n + MAX_SPANS_PER_ENTRY] for n in range(0, len(spans), MAX_SPANS_PER_ENTRY)], source, rejections)
+        self._append(
+            [spans[n : n + MAX_SPANS_PER_ENTRY] for n in range(0, len(spans), MAX_SPANS_PER_ENTRY)], source, rejections
+        )
 
     def _append(self, pieces: Sequence[pl.DataFrame | RawSpans], source: str, rejections: Sequence[Rejection]) -> None:
         if not pieces and not rejections:
@@ -101,7 +105,10 @@ class LocalSpanLogWriter:
             raise StoreUnavailable("the span log is closed: the service stops")
         self.refuse_when_full()
         now, compression = self._clock.now(), self._limits.compression
-        entries = [encode(piece, source, () if place else rejections, now, compression=compression) for place, piece in enumerate(pieces or [empty_spans()])]
+        entries = [
+            encode(piece, source, () if place else rejections, now, compression=compression)
+            for place, piece in enumerate(pieces or [empty_spans()])
+        ]
         waiting = _Waiting(entries, sum(map(size_of, entries)))
         with self._queue_lock:
             if self._pending and self._pending + waiting.size > self._limits.max_pending_bytes:
@@ -191,7 +198,9 @@ class LocalSpanLogWriter:
             os.ftruncate(self._handle, self._position - self._segment_start)
             os.fdatasync(self._handle)
         except OSError:
-            self._position = self._segment_start + max(os.fstat(self._handle).st_size, self._position - self._segment_start)
+            self._position = self._segment_start + max(
+                os.fstat(self._handle).st_size, self._position - self._segment_start
+            )
         # A new file: after a failed sync the kernel may have dropped pages of the old one.
         self._close_segment()
 

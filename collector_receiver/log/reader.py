@@ -11,7 +11,15 @@ from typing import IO
 import polars as pl
 import structlog
 
-from collector_receiver.log.folder import Segment, find_header, read_durable, read_released, segments, write_released, writers
+from collector_receiver.log.folder import (
+    Segment,
+    find_header,
+    read_durable,
+    read_released,
+    segments,
+    write_released,
+    writers,
+)
 from collector_receiver.log.record import HEADER_BYTES, Header, coded_of, parse_header, rejections_of, spans_of, whole
 from collector_receiver.log.retention import retain
 from nexus import telemetry
@@ -36,7 +44,9 @@ class _Entry:
 class LocalSpanLogReader:
     """A `SpanLogReader` on local segments. `corrupt_bytes` and `lost_bytes` count what had to be skipped since it was made."""
 
-    def __init__(self, root: Path, clock: Clock, *, keep: timedelta = timedelta(hours=1), max_bytes: int = 16 * 1024**3) -> None:
+    def __init__(
+        self, root: Path, clock: Clock, *, keep: timedelta = timedelta(hours=1), max_bytes: int = 16 * 1024**3
+    ) -> None:
         self._root, self._clock, self._keep, self._max_bytes = root, clock, keep, max_bytes
         self.corrupt_bytes = 0
         self.lost_bytes = 0

@@ -64,13 +64,23 @@ class Header:
         return HEADER_BYTES + self.length
 
 
-def encode(spans: pl.DataFrame | RawSpans, source: str, rejections: Sequence[Rejection], arrived: datetime, *, compression: Compression = "none") -> list[Any]:
+def encode(
+    spans: pl.DataFrame | RawSpans,
+    source: str,
+    rejections: Sequence[Rejection],
+    arrived: datetime,
+    *,
+    compression: Compression = "none",
+) -> list[Any]:
     """An entry, as buffers to be written one after the other. At most `MAX_PAYLOAD_BYTES` of payload (the caller bounds its batches).
 
     `compression` is `lz4`, `zstd` or `none`.
     """
     note: dict[str, Any] = {
-        "source": source, "rejections": [[r.tenant, r.service_name, r.service_namespace, r.environment, r.reason, r.count] for r in rejections],
+        "source": source,
+        "rejections": [
+            [r.tenant, r.service_name, r.service_namespace, r.environment, r.reason, r.count] for r in rejections
+        ],
     }
     parts: list[Any] = []
     if isinstance(spans, RawSpans) and len(spans):
@@ -108,12 +118,17 @@ def _stream(batch: pa.RecordBatch, compression: Compression) -> pa.Buffer:
 
 
 def _folded(spans: RawSpans) -> pa.RecordBatch:
-    lists = [pa.ListArray.from_arrays(pa.array([0, batch.num_rows], pa.int32()), batch.to_struct_array()) for batch in (getattr(spans, name) for name in _BATCHES)]
+    lists = [
+        pa.ListArray.from_arrays(pa.array([0, batch.num_rows], pa.int32()), batch.to_struct_array())
+        for batch in (getattr(spans, name) for name in _BATCHES)
+    ]
     return pa.record_batch(lists, names=list(_BATCHES))
 
 
 def _unfolded(batch: pa.RecordBatch, allowed: frozenset[str]) -> RawSpans:
-    rows, links, contents, blocks, texts = (pa.RecordBatch.from_struct_array(batch.column(name).flatten()) for name in _BATCHES)
+    rows, links, contents, blocks, texts = (
+        pa.RecordBatch.from_struct_array(batch.column(name).flatten()) for name in _BATCHES
+    )
     return RawSpans(rows, links, contents, blocks, texts, allowed)
 
 
@@ -207,4 +222,7 @@ def rejections_of(header: Header, payload: bytes) -> Iterator[LoggedRejection]:
     """The rejections of a whole payload."""
     note, _ = _note(payload)
     for tenant, service, namespace, environment, reason, count in note["rejections"]:
-        yield LoggedRejection(Rejection(tenant, service, namespace, environment, reason, count), datetime.fromtimestamp(header.minute * 60, UTC))
+        yield LoggedRejection(
+            Rejection(tenant, service, namespace, environment, reason, count),
+            datetime.fromtimestamp(header.minute * 60, UTC),
+        )

@@ -20,12 +20,32 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 
 from collector_receiver.replay.opentracing import meanings
 from collector_receiver.replay.problems import Problems
-from collector_receiver.replay.values import SHAPE_ERRORS, SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, any_id, key_values, reason, whole
+from collector_receiver.replay.values import (
+    SHAPE_ERRORS,
+    SPAN_ID_BYTES,
+    TRACE_ID_BYTES,
+    BadSpan,
+    any_id,
+    key_values,
+    reason,
+    whole,
+)
 
 NAME = "Jaeger JSON"
-KINDS = {name: getattr(Span, f"SPAN_KIND_{name.upper()}") for name in ("client", "server", "producer", "consumer", "internal")}
+KINDS = {
+    name: getattr(Span, f"SPAN_KIND_{name.upper()}")
+    for name in ("client", "server", "producer", "consumer", "internal")
+}
 _DURATION = re.compile(r"([0-9.]+)(ns|us|µs|ms|s|m|h)")
-_UNIT_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "m": 60_000_000_000, "h": 3_600_000_000_000}
+_UNIT_NS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+}
 
 
 def is_span(item: object) -> bool:
@@ -36,7 +56,9 @@ def is_span(item: object) -> bool:
 def is_trace(item: object) -> bool:
     """Whether an object is a trace: spans, perhaps with their processes aside."""
     spans = item.get("spans") if isinstance(item, dict) else None
-    return isinstance(spans, list) and (any(is_span(span) for span in spans) or (isinstance(item, dict) and "processes" in item))
+    return isinstance(spans, list) and (
+        any(is_span(span) for span in spans) or (isinstance(item, dict) and "processes" in item)
+    )
 
 
 def read_trace(trace: dict[str, Any], problems: Problems) -> Iterator[ResourceSpans]:
@@ -61,7 +83,9 @@ def read_span(span: dict[str, Any], process: dict[str, Any] | None, problems: Pr
             name=str(tags.get("otel.scope.name") or tags.get("otel.library.name") or ""),
             version=str(tags.get("otel.scope.version") or tags.get("otel.library.version") or ""),
         )
-        yield ResourceSpans(resource=_resource(process), scope_spans=[ScopeSpans(scope=scope, spans=[_span(span, tags)])])
+        yield ResourceSpans(
+            resource=_resource(process), scope_spans=[ScopeSpans(scope=scope, spans=[_span(span, tags)])]
+        )
     except SHAPE_ERRORS as error:
         problems.add(reason(error))
 
@@ -79,23 +103,38 @@ def _span(span: dict[str, Any], tags: dict[str, Any]) -> Span:
     start = _time_ns(span)
     parent, links = _references(span, trace_id)
     return Span(
-        trace_id=trace_id, span_id=any_id(_either(span, "spanID", "spanId"), SPAN_ID_BYTES, "spanID"), parent_span_id=parent, links=links,
-        name=str(span.get("operationName", "")), kind=KINDS.get(str(tags.get("span.kind", "")).lower(), Span.SPAN_KIND_UNSPECIFIED),
-        trace_state=str(tags.get("w3c.tracestate", "")), start_time_unix_nano=start, end_time_unix_nano=start + _duration_ns(span.get("duration")),
-        attributes=key_values((meanings(tags) | tags).items()), events=[_event(log) for log in span.get("logs") or []], status=_status(tags),
+        trace_id=trace_id,
+        span_id=any_id(_either(span, "spanID", "spanId"), SPAN_ID_BYTES, "spanID"),
+        parent_span_id=parent,
+        links=links,
+        name=str(span.get("operationName", "")),
+        kind=KINDS.get(str(tags.get("span.kind", "")).lower(), Span.SPAN_KIND_UNSPECIFIED),
+        trace_state=str(tags.get("w3c.tracestate", "")),
+        start_time_unix_nano=start,
+        end_time_unix_nano=start + _duration_ns(span.get("duration")),
+        attributes=key_values((meanings(tags) | tags).items()),
+        events=[_event(log) for log in span.get("logs") or []],
+        status=_status(tags),
     )
 
 
 def _references(span: dict[str, Any], trace_id: bytes) -> tuple[bytes, list[Span.Link]]:
     found: list[tuple[str, bytes, bytes]] = []
     for reference in span.get("references") or []:
-        other = any_id(_either(reference, "traceID", "traceId") or trace_id.hex(), TRACE_ID_BYTES, "a reference's traceID")
+        other = any_id(
+            _either(reference, "traceID", "traceId") or trace_id.hex(), TRACE_ID_BYTES, "a reference's traceID"
+        )
         kind = str(reference.get("refType") or "CHILD_OF").upper()
-        found.append((kind, other, any_id(_either(reference, "spanID", "spanId"), SPAN_ID_BYTES, "a reference's spanID")))
+        found.append(
+            (kind, other, any_id(_either(reference, "spanID", "spanId"), SPAN_ID_BYTES, "a reference's spanID"))
+        )
     own = _either(span, "parentSpanID", "parentSpanId")
     if own and not any(other == trace_id for _, other, _ in found):
         found.insert(0, ("CHILD_OF", trace_id, any_id(own, SPAN_ID_BYTES, "parentSpanID")))
-    parent = next((ref for wanted in ("CHILD_OF", "FOLLOWS_FROM") for ref in found if ref[0] == wanted and ref[1] == trace_id), None)
+    parent = next(
+        (ref for wanted in ("CHILD_OF", "FOLLOWS_FROM") for ref in found if ref[0] == wanted and ref[1] == trace_id),
+        None,
+    )
     links = [
         Span.Link(trace_id=other, span_id=span_id, attributes=key_values([("opentracing.ref_type", kind.lower())]))
         for kind, other, span_id in (ref for ref in found if ref is not parent)
@@ -107,7 +146,10 @@ def _status(tags: dict[str, Any]) -> Status:
     message = str(tags.get("otel.status_description") or tags.get("error.message") or "")
     code = str(tags.get("otel.status_code", "")).upper()
     if code in {"OK", "ERROR"}:
-        return Status(code=Status.STATUS_CODE_OK if code == "OK" else Status.STATUS_CODE_ERROR, message=message if code == "ERROR" else "")
+        return Status(
+            code=Status.STATUS_CODE_OK if code == "OK" else Status.STATUS_CODE_ERROR,
+            message=message if code == "ERROR" else "",
+        )
     error = tags.get("error")
     failed = error is True or (isinstance(error, str) and error.strip().lower() not in {"", "false", "0"})
     return Status(code=Status.STATUS_CODE_ERROR, message=message) if failed else Status()
@@ -116,7 +158,9 @@ def _status(tags: dict[str, Any]) -> Status:
 def _event(log: dict[str, Any]) -> Span.Event:
     fields = dict(_tags(log.get("fields"), None))
     name = str(fields.pop("event", ""))
-    return Span.Event(time_unix_nano=_instant_ns(log.get("timestamp")), name=name, attributes=key_values(fields.items()))
+    return Span.Event(
+        time_unix_nano=_instant_ns(log.get("timestamp")), name=name, attributes=key_values(fields.items())
+    )
 
 
 def _tags(tags: Any, flat: Any) -> Iterator[tuple[str, Any]]:
@@ -129,7 +173,9 @@ def _tags(tags: Any, flat: Any) -> Iterator[tuple[str, Any]]:
 
 def _tag_value(tag: dict[str, Any]) -> Any:
     kind = str(tag.get("type") or tag.get("vType") or "string").lower()
-    value = next((tag[name] for name in ("value", "vStr", "vBool", "vInt64", "vFloat64", "vBinary") if name in tag), None)
+    value = next(
+        (tag[name] for name in ("value", "vStr", "vBool", "vInt64", "vFloat64", "vBinary") if name in tag), None
+    )
     match kind:
         case "bool":
             return value in {True, "true", "True"} if isinstance(value, (bool, str)) else bool(value)

@@ -10,7 +10,9 @@ from typing import Any
 
 # Old tag -> today's name.
 _NAMES = {
-    "db.instance": "db.namespace", "message_bus.destination": "messaging.destination.name", "peer.hostname": "server.address",
+    "db.instance": "db.namespace",
+    "message_bus.destination": "messaging.destination.name",
+    "peer.hostname": "server.address",
     "http.path": "url.path",
 }
 

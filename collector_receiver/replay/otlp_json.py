@@ -15,7 +15,16 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
 from collector_receiver.replay.problems import Problems
-from collector_receiver.replay.values import SHAPE_ERRORS, SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, any_id, reason, unsigned, whole
+from collector_receiver.replay.values import (
+    SHAPE_ERRORS,
+    SPAN_ID_BYTES,
+    TRACE_ID_BYTES,
+    BadSpan,
+    any_id,
+    reason,
+    unsigned,
+    whole,
+)
 
 NAME = "OTLP JSON"
 ROOTS = ("resourceSpans", "resource_spans", "batches")
@@ -42,7 +51,8 @@ def read(document: dict[str, Any], problems: Problems) -> Iterator[ResourceSpans
 def _resource(item: dict[str, Any], problems: Problems) -> ResourceSpans:
     resource = item.get("resource") or {}
     return ResourceSpans(
-        resource=Resource(attributes=_attributes(resource.get("attributes"))), schema_url=str(_first(item, "schemaUrl", "schema_url") or ""),
+        resource=Resource(attributes=_attributes(resource.get("attributes"))),
+        schema_url=str(_first(item, "schemaUrl", "schema_url") or ""),
         scope_spans=[_scope(scope, problems) for scope in _list(_first(item, *_SCOPES)) if isinstance(scope, dict)],
     )
 
@@ -51,7 +61,9 @@ def _scope(item: dict[str, Any], problems: Problems) -> ScopeSpans:
     about = _first(item, "scope", "instrumentationLibrary") or {}
     scope = ScopeSpans(
         scope=InstrumentationScope(
-            name=str(about.get("name", "")), version=str(about.get("version", "")), attributes=_attributes(about.get("attributes")),
+            name=str(about.get("name", "")),
+            version=str(about.get("version", "")),
+            attributes=_attributes(about.get("attributes")),
         ),
         schema_url=str(_first(item, "schemaUrl", "schema_url") or ""),
     )
@@ -74,26 +86,36 @@ def _span(span: dict[str, Any]) -> Span:
         flags=unsigned(span.get("flags") or 0, "flags", 32),
         name=str(span.get("name", "")),
         kind=_enum(span.get("kind"), Span.SpanKind.items(), "SPAN_KIND_"),
-        start_time_unix_nano=unsigned(_first(span, "startTimeUnixNano", "start_time_unix_nano") or 0, "startTimeUnixNano"),
+        start_time_unix_nano=unsigned(
+            _first(span, "startTimeUnixNano", "start_time_unix_nano") or 0, "startTimeUnixNano"
+        ),
         end_time_unix_nano=unsigned(_first(span, "endTimeUnixNano", "end_time_unix_nano") or 0, "endTimeUnixNano"),
         attributes=_attributes(span.get("attributes")),
-        dropped_attributes_count=unsigned(_first(span, "droppedAttributesCount", "dropped_attributes_count") or 0, "droppedAttributesCount", 32),
+        dropped_attributes_count=unsigned(
+            _first(span, "droppedAttributesCount", "dropped_attributes_count") or 0, "droppedAttributesCount", 32
+        ),
         events=[_event(event) for event in _list(span.get("events"))],
         links=[_link(link) for link in _list(span.get("links"))],
-        status=Status(code=_enum(status.get("code"), Status.StatusCode.items(), "STATUS_CODE_"), message=str(status.get("message", ""))),
+        status=Status(
+            code=_enum(status.get("code"), Status.StatusCode.items(), "STATUS_CODE_"),
+            message=str(status.get("message", "")),
+        ),
     )
 
 
 def _event(event: dict[str, Any]) -> Span.Event:
     time = unsigned(_first(event, "timeUnixNano", "time_unix_nano") or 0, "event timeUnixNano")
-    return Span.Event(time_unix_nano=time, name=str(event.get("name", "")), attributes=_attributes(event.get("attributes")))
+    return Span.Event(
+        time_unix_nano=time, name=str(event.get("name", "")), attributes=_attributes(event.get("attributes"))
+    )
 
 
 def _link(link: dict[str, Any]) -> Span.Link:
     return Span.Link(
         trace_id=any_id(_first(link, "traceId", "trace_id") or "", TRACE_ID_BYTES, "link traceId"),
         span_id=any_id(_first(link, "spanId", "span_id") or "", SPAN_ID_BYTES, "link spanId"),
-        trace_state=str(_first(link, "traceState", "trace_state") or ""), attributes=_attributes(link.get("attributes")),
+        trace_state=str(_first(link, "traceState", "trace_state") or ""),
+        attributes=_attributes(link.get("attributes")),
         flags=unsigned(link.get("flags") or 0, "link flags", 32),
     )
 
@@ -110,7 +132,11 @@ def _enum(value: Any, items: list[tuple[str, int]], prefix: str) -> Any:
 
 
 def _attributes(items: Any) -> list[KeyValue]:
-    return [KeyValue(key=str(item.get("key", "")), value=_value(item.get("value") or {})) for item in _list(items) if isinstance(item, dict)]
+    return [
+        KeyValue(key=str(item.get("key", "")), value=_value(item.get("value") or {}))
+        for item in _list(items)
+        if isinstance(item, dict)
+    ]
 
 
 def _value(value: Any) -> AnyValue:
@@ -131,7 +157,9 @@ def _value(value: Any) -> AnyValue:
             except (binascii.Error, ValueError, TypeError):
                 raise BadSpan("a bytesValue is not base64") from None
         case "arrayValue" | "array_value":
-            return AnyValue(array_value=ArrayValue(values=[_value(item) for item in _list((content or {}).get("values"))]))
+            return AnyValue(
+                array_value=ArrayValue(values=[_value(item) for item in _list((content or {}).get("values"))])
+            )
         case "kvlistValue" | "kvlist_value":
             return AnyValue(kvlist_value=KeyValueList(values=_attributes((content or {}).get("values"))))
     return AnyValue()

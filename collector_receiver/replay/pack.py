@@ -21,7 +21,9 @@ class Request:
     spans: int
 
 
-def requests(resources: Iterable[ResourceSpans], *, max_spans: int = MAX_SPANS, max_bytes: int = MAX_BYTES) -> Iterator[Request]:
+def requests(
+    resources: Iterable[ResourceSpans], *, max_spans: int = MAX_SPANS, max_bytes: int = MAX_BYTES
+) -> Iterator[Request]:
     """Pack in order. A single span beyond `max_bytes` travels alone: the receiver decides."""
     packer = _Packer(max_spans, max_bytes)
     for resource in resources:

@@ -47,7 +47,12 @@ def expand(paths: Sequence[Path]) -> list[Path]:
 
 
 def replay(
-    path: Path, sender: Sender, *, retry_for_s: float, progress: Callable[[int], None] = lambda _: None, report: FileReport | None = None
+    path: Path,
+    sender: Sender,
+    *,
+    retry_for_s: float,
+    progress: Callable[[int], None] = lambda _: None,
+    report: FileReport | None = None,
 ) -> FileReport:
     """Send one file. `progress(spans)` after each request. SourceUnavailable where the receiver does not take it (`report` then says how far it got).
 

@@ -24,10 +24,16 @@ TIMEOUT_S = 30.0
 FIRST_PAUSE_S = 0.2
 MAX_PAUSE_S = 10.0
 # OTLP specification, "Failures": those that a client may retry. RESOURCE_EXHAUSTED only with RetryInfo.
-RETRYABLE_CODES = frozenset({
-    grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.ABORTED, grpc.StatusCode.OUT_OF_RANGE,
-    grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DATA_LOSS,
-})
+RETRYABLE_CODES = frozenset(
+    {
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.ABORTED,
+        grpc.StatusCode.OUT_OF_RANGE,
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DATA_LOSS,
+    }
+)
 RETRYABLE_STATUS = frozenset({429, 502, 503, 504})
 
 
@@ -60,7 +66,9 @@ class Sender(Protocol):
         ...
 
 
-def deliver(sender: Sender, body: bytes, *, retry_for_s: float, sleep: Callable[[float], None] = time.sleep) -> Delivered:
+def deliver(
+    sender: Sender, body: bytes, *, retry_for_s: float, sleep: Callable[[float], None] = time.sleep
+) -> Delivered:
     """Send one request until it is accepted. SourceUnavailable with the last reason once `retry_for_s` of pauses are spent."""
     pause, spent, attempts = FIRST_PAUSE_S, 0.0, 0
     while True:
@@ -99,14 +107,20 @@ class GrpcSender:
 
     def __init__(self, target: str, *, secure: bool, headers: Mapping[str, str]) -> None:
         options = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
-        self._channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(), options) if secure else grpc.insecure_channel(target, options)
+        self._channel = (
+            grpc.secure_channel(target, grpc.ssl_channel_credentials(), options)
+            if secure
+            else grpc.insecure_channel(target, options)
+        )
         self._call = self._channel.unary_unary(METHOD, request_serializer=None, response_deserializer=None)
         self._metadata = [(name.lower(), value) for name, value in headers.items()]
 
     def send(self, body: bytes) -> tuple[int, str]:
         """One Export."""
         try:
-            return _partial(self._call(body, metadata=self._metadata, timeout=TIMEOUT_S, compression=grpc.Compression.Gzip))
+            return _partial(
+                self._call(body, metadata=self._metadata, timeout=TIMEOUT_S, compression=grpc.Compression.Gzip)
+            )
         except grpc.RpcError as error:
             code, details = error.code(), error.details() or ""
             pause = _retry_info(error)

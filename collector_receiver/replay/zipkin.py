@@ -15,15 +15,30 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 
 from collector_receiver.replay.opentracing import meanings
 from collector_receiver.replay.problems import Problems
-from collector_receiver.replay.values import SHAPE_ERRORS, SPAN_ID_BYTES, TRACE_ID_BYTES, BadSpan, hex_id, key_values, reason, whole
+from collector_receiver.replay.values import (
+    SHAPE_ERRORS,
+    SPAN_ID_BYTES,
+    TRACE_ID_BYTES,
+    BadSpan,
+    hex_id,
+    key_values,
+    reason,
+    whole,
+)
 
 KINDS = {
-    "CLIENT": Span.SPAN_KIND_CLIENT, "SERVER": Span.SPAN_KIND_SERVER, "PRODUCER": Span.SPAN_KIND_PRODUCER, "CONSUMER": Span.SPAN_KIND_CONSUMER,
+    "CLIENT": Span.SPAN_KIND_CLIENT,
+    "SERVER": Span.SPAN_KIND_SERVER,
+    "PRODUCER": Span.SPAN_KIND_PRODUCER,
+    "CONSUMER": Span.SPAN_KIND_CONSUMER,
 }
 # Tags of Brave's messaging instrumentation -> (messaging system, is it the destination?).
 _DESTINATIONS = {
-    "kafka.topic": ("kafka", True), "rabbit.exchange": ("rabbitmq", True), "rabbit.routing_key": ("rabbitmq", False),
-    "jms.queue": ("jms", True), "jms.topic": ("jms", True),
+    "kafka.topic": ("kafka", True),
+    "rabbit.exchange": ("rabbitmq", True),
+    "rabbit.routing_key": ("rabbitmq", False),
+    "jms.queue": ("jms", True),
+    "jms.topic": ("jms", True),
 }
 _BROKERS = frozenset({"activemq", "jms", "kafka", "nats", "pulsar", "rabbitmq", "rocketmq", "sns", "sqs"})
 
@@ -82,13 +97,20 @@ def _span(half: Half) -> Span:
         raise BadSpan("a span without timestamp")
     if not 0 < half.start_us < 2**63 // 1000 or half.duration_us < 0:
         raise BadSpan("a timestamp out of range")
-    tags = {str(key): value if isinstance(value, (str, bool, int, float)) else str(value) for key, value in half.tags.items()}
+    tags = {
+        str(key): value if isinstance(value, (str, bool, int, float)) else str(value)
+        for key, value in half.tags.items()
+    }
     return Span(
-        trace_id=hex_id(half.trace_id, TRACE_ID_BYTES, "traceId"), span_id=hex_id(half.span_id, SPAN_ID_BYTES, "id"),
+        trace_id=hex_id(half.trace_id, TRACE_ID_BYTES, "traceId"),
+        span_id=hex_id(half.span_id, SPAN_ID_BYTES, "id"),
         parent_span_id=hex_id(half.parent_id, SPAN_ID_BYTES, "parentId") if half.parent_id else b"",
-        name=half.name, kind=KINDS.get(half.kind, Span.SPAN_KIND_INTERNAL if "lc" in tags else Span.SPAN_KIND_UNSPECIFIED),
-        start_time_unix_nano=half.start_us * 1000, end_time_unix_nano=(half.start_us + half.duration_us) * 1000,
-        attributes=key_values((meanings(tags) | _meaning(half, tags) | tags).items()), status=_status(tags),
+        name=half.name,
+        kind=KINDS.get(half.kind, Span.SPAN_KIND_INTERNAL if "lc" in tags else Span.SPAN_KIND_UNSPECIFIED),
+        start_time_unix_nano=half.start_us * 1000,
+        end_time_unix_nano=(half.start_us + half.duration_us) * 1000,
+        attributes=key_values((meanings(tags) | _meaning(half, tags) | tags).items()),
+        status=_status(tags),
         events=[Span.Event(time_unix_nano=max(0, time) * 1000, name=value) for time, value in half.annotations],
     )
 

@@ -17,7 +17,12 @@ from collector_receiver.replay.zipkin import Half, convert, endpoint
 
 NAME = "Zipkin v1 JSON"
 # Kind -> (first annotation, last annotation, address of the other side).
-SIDES = {"CLIENT": ("cs", "cr", "sa"), "SERVER": ("sr", "ss", "ca"), "PRODUCER": ("ms", "ws", "ma"), "CONSUMER": ("mr", "wr", "ma")}
+SIDES = {
+    "CLIENT": ("cs", "cr", "sa"),
+    "SERVER": ("sr", "ss", "ca"),
+    "PRODUCER": ("ms", "ws", "ma"),
+    "CONSUMER": ("mr", "wr", "ma"),
+}
 _CORE = frozenset(name for begin, end, _ in SIDES.values() for name in (begin, end))
 _ADDRESSES = frozenset(address for *_, address in SIDES.values())
 
@@ -44,9 +49,18 @@ def _halves(spans: Iterable[Any], problems: Problems) -> Iterator[Half]:
 
 
 def _sides(span: dict[str, Any]) -> Iterator[Half]:
-    notes = [(str(note.get("value", "")), whole(note.get("timestamp") or 0, "an annotation's time"), endpoint(note.get("endpoint")))
-             for note in span.get("annotations") or []]
-    binary = [(str(item.get("key", "")), item.get("value"), endpoint(item.get("endpoint"))) for item in span.get("binaryAnnotations") or []]
+    notes = [
+        (
+            str(note.get("value", "")),
+            whole(note.get("timestamp") or 0, "an annotation's time"),
+            endpoint(note.get("endpoint")),
+        )
+        for note in span.get("annotations") or []
+    ]
+    binary = [
+        (str(item.get("key", "")), item.get("value"), endpoint(item.get("endpoint")))
+        for item in span.get("binaryAnnotations") or []
+    ]
     times = {value: time for value, time, _ in notes if value in _CORE}
     ends = {value: end for value, _, end in notes if value in _CORE}
     addresses = {key: end for key, value, end in binary if key in _ADDRESSES and _is_true(value)}
@@ -66,12 +80,25 @@ def _sides(span: dict[str, Any]) -> Iterator[Half]:
         alone = len(kinds) == 1
         other = next((found for name, found in locals_.items() if name != kind), {})
         yield Half(
-            trace_id=str(span.get("traceId") or ""), span_id=str(span.get("id") or ""), parent_id=str(span.get("parentId") or ""),
-            kind=kind, name=str(span.get("name") or ""), service=service, start_us=own_start, duration_us=max(0, own_duration),
-            local=local, remote=addresses.get(address) or other,
-            tags={key: value for key, value, end_of in binary
-                  if key not in addresses and (alone or not end_of or end_of.get("serviceName") == local.get("serviceName"))},
-            annotations=[(time, value) for value, time, end_of in notes if value not in _CORE and (alone or end_of == local)],
+            trace_id=str(span.get("traceId") or ""),
+            span_id=str(span.get("id") or ""),
+            parent_id=str(span.get("parentId") or ""),
+            kind=kind,
+            name=str(span.get("name") or ""),
+            service=service,
+            start_us=own_start,
+            duration_us=max(0, own_duration),
+            local=local,
+            remote=addresses.get(address) or other,
+            tags={
+                key: value
+                for key, value, end_of in binary
+                if key not in addresses
+                and (alone or not end_of or end_of.get("serviceName") == local.get("serviceName"))
+            },
+            annotations=[
+                (time, value) for value, time, end_of in notes if value not in _CORE and (alone or end_of == local)
+            ],
         )
 
 

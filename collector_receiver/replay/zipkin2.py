@@ -31,11 +31,21 @@ def _halves(spans: Iterable[Any], problems: Problems) -> Iterator[Half]:
         try:
             local = endpoint(span.get("localEndpoint"))
             yield Half(
-                trace_id=str(span.get("traceId") or ""), span_id=str(span.get("id") or ""), parent_id=str(span.get("parentId") or ""),
-                kind=str(span.get("kind") or "").upper(), name=str(span.get("name") or ""), service=str(local.get("serviceName") or ""),
-                start_us=whole(span.get("timestamp") or 0, "timestamp"), duration_us=whole(span.get("duration") or 0, "duration"),
-                local=local, remote=endpoint(span.get("remoteEndpoint")), tags=dict(span.get("tags") or {}),
-                annotations=[(whole(note.get("timestamp") or 0, "an annotation's time"), str(note.get("value", ""))) for note in span.get("annotations") or []],
+                trace_id=str(span.get("traceId") or ""),
+                span_id=str(span.get("id") or ""),
+                parent_id=str(span.get("parentId") or ""),
+                kind=str(span.get("kind") or "").upper(),
+                name=str(span.get("name") or ""),
+                service=str(local.get("serviceName") or ""),
+                start_us=whole(span.get("timestamp") or 0, "timestamp"),
+                duration_us=whole(span.get("duration") or 0, "duration"),
+                local=local,
+                remote=endpoint(span.get("remoteEndpoint")),
+                tags=dict(span.get("tags") or {}),
+                annotations=[
+                    (whole(note.get("timestamp") or 0, "an annotation's time"), str(note.get("value", "")))
+                    for note in span.get("annotations") or []
+                ],
             )
         except SHAPE_ERRORS as error:
             problems.add(reason(error))

@@ -45,9 +45,13 @@ class StoredCoverage:
             totals = range_totals(connection, tenant)
             known = {source for owner, source in self._configured if owner == tenant}
             gaps = {
-                name: tuple(find_ranges(connection, tenant, source=name, gaps=True, limit=GAPS_SHOWN)) for name in known | cursors.keys() | totals.keys()
+                name: tuple(find_ranges(connection, tenant, source=name, gaps=True, limit=GAPS_SHOWN))
+                for name in known | cursors.keys() | totals.keys()
             }
-        return [self._status(tenant, name, cursors.get(name), totals.get(name, {}), gaps[name], now) for name in sorted(gaps)]
+        return [
+            self._status(tenant, name, cursors.get(name), totals.get(name, {}), gaps[name], now)
+            for name in sorted(gaps)
+        ]
 
     def ranges(self, tenant: str, window: TimeRange, *, gaps: bool = False) -> list[CoverageRange]:
         """Ranges that overlap a window, in order."""
@@ -61,7 +65,13 @@ class StoredCoverage:
             raise SourceUnavailable("; ".join(f"{source.name} cannot be read: {source.reason}" for source in failing))
 
     def _status(
-        self, tenant: str, name: str, cursor: SourceCursor | None, totals: dict[str, tuple[int, float]], gaps: tuple[CoverageRange, ...], now: datetime
+        self,
+        tenant: str,
+        name: str,
+        cursor: SourceCursor | None,
+        totals: dict[str, tuple[int, float]],
+        gaps: tuple[CoverageRange, ...],
+        now: datetime,
     ) -> SourceStatus:
         expected = self._configured.get((tenant, name))
         if cursor is None:
@@ -70,8 +80,18 @@ class StoredCoverage:
             return SourceStatus(name, state, "not polled yet", ranges=totals, gaps=gaps)
         state, reason = _state(cursor, expected or Expected(), now)
         return SourceStatus(
-            name, state, reason, cursor.read_to, cursor.settled_to, cursor.attempted_at, cursor.succeeded_at, cursor.traces, cursor.spans, cursor.requests,
-            totals, gaps,
+            name,
+            state,
+            reason,
+            cursor.read_to,
+            cursor.settled_to,
+            cursor.attempted_at,
+            cursor.succeeded_at,
+            cursor.traces,
+            cursor.spans,
+            cursor.requests,
+            totals,
+            gaps,
         )
 
 

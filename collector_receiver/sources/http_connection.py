@@ -276,8 +276,11 @@ class Connection(asyncio.Protocol):
         assert response is not None
         phrase = HTTPStatus(response.status).phrase
         lines = [
-            f"HTTP/1.1 {response.status} {phrase}", f"Date: {formatdate(usegmt=True)}", f"Content-Type: {response.content_type}",
-            f"Content-Length: {len(response.body)}", *(f"{name}: {value}" for name, value in response.headers.items()),
+            f"HTTP/1.1 {response.status} {phrase}",
+            f"Date: {formatdate(usegmt=True)}",
+            f"Content-Type: {response.content_type}",
+            f"Content-Length: {len(response.body)}",
+            *(f"{name}: {value}" for name, value in response.headers.items()),
         ]
         if not keep_alive:
             lines.append("Connection: close")

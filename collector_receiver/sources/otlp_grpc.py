@@ -102,7 +102,9 @@ class OtlpGrpcServer:
                 self.port = self._server.add_insecure_port(options.address)
             else:
                 credentials = grpc.ssl_server_credentials(
-                    [(options.tls.key, options.tls.certificate)], options.tls.client_ca, require_client_auth=options.tls.client_ca is not None
+                    [(options.tls.key, options.tls.certificate)],
+                    options.tls.client_ca,
+                    require_client_auth=options.tls.client_ca is not None,
                 )
                 self.port = self._server.add_secure_port(options.address, credentials)
         except RuntimeError as error:
@@ -130,7 +132,9 @@ class OtlpGrpcServer:
         return response(outcome)
 
     async def _take(self, requests: AsyncIterator[bytes], context: Any) -> Outcome:
-        authorization = next((value for key, value in context.invocation_metadata() or () if key == "authorization"), None)
+        authorization = next(
+            (value for key, value in context.invocation_metadata() or () if key == "authorization"), None
+        )
         tenant = self._gate.remembered(authorization)
         if tenant is None:
             tenant = await asyncio.to_thread(self._gate.tenant, authorization)

@@ -57,7 +57,9 @@ class OtlpHttpServer:
     async def start(self, listening: socket.socket) -> None:
         """Accept connections on a bound socket."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Connection(self), sock=listening, ssl=self._options.tls, backlog=2048)
+        self._server = await loop.create_server(
+            lambda: Connection(self), sock=listening, ssl=self._options.tls, backlog=2048
+        )
         self._sweeper = asyncio.create_task(self._sweep(), name="otlp-http-sweep")
 
     async def stop(self, grace: timedelta) -> None:
@@ -71,7 +73,10 @@ class OtlpHttpServer:
         for connection in list(self._connections):
             if not connection.receiving:
                 connection.close_when_idle()
-        while any(connection.busy or connection.receiving for connection in self._connections) and time.monotonic() < until:  # noqa: ASYNC110  # a shutdown only
+        while (  # noqa: ASYNC110  # a shutdown only
+            any(connection.busy or connection.receiving for connection in self._connections)
+            and time.monotonic() < until
+        ):
             await asyncio.sleep(0.02)
         for connection in list(self._connections):
             connection.abort()
@@ -122,11 +127,21 @@ class OtlpHttpServer:
             return
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in {PROTOBUF, JSON}:
-            request.refused = self._refused(request, 415, f"Content-Type must be {PROTOBUF} or {JSON}, not {kind or 'missing'}", {"Accept": f"{PROTOBUF}, {JSON}"})
+            request.refused = self._refused(
+                request,
+                415,
+                f"Content-Type must be {PROTOBUF} or {JSON}, not {kind or 'missing'}",
+                {"Accept": f"{PROTOBUF}, {JSON}"},
+            )
             return
         coding = request.headers.get("content-encoding", "").strip().lower() or "identity"
         if coding not in {"identity", "gzip"}:
-            request.refused = self._refused(request, 415, f"Content-Encoding must be gzip or identity, not {coding}", {"Accept-Encoding": "gzip, identity"})
+            request.refused = self._refused(
+                request,
+                415,
+                f"Content-Encoding must be gzip or identity, not {coding}",
+                {"Accept-Encoding": "gzip, identity"},
+            )
             return
         request.notes["gzip"] = coding == "gzip"
         authorization = request.headers.get("authorization")
@@ -159,7 +174,11 @@ class OtlpHttpServer:
         if not outcome.rejected:
             return Response(200, JSON, b"{}")
         # 64-bit integers are texts in protobuf's JSON.
-        return Response(200, JSON, orjson.dumps({"partialSuccess": {"rejectedSpans": str(outcome.rejected), "errorMessage": outcome.message}}))
+        return Response(
+            200,
+            JSON,
+            orjson.dumps({"partialSuccess": {"rejectedSpans": str(outcome.rejected), "errorMessage": outcome.message}}),
+        )
 
     async def _take(self, request: Request) -> Outcome:
         tenant = request.notes["tenant"]
@@ -192,10 +211,14 @@ class OtlpHttpServer:
 
     def _refused(self, request: Request, status: int, message: str, headers: dict[str, str]) -> Response:
         telemetry.OTLP_REQUESTS.labels(TRANSPORT, str(status)).inc()
-        return Response(status, JSON if _json(request) else PROTOBUF, refusal(status, message).body(json=_json(request)), headers)
+        return Response(
+            status, JSON if _json(request) else PROTOBUF, refusal(status, message).body(json=_json(request)), headers
+        )
 
     def _too_large(self) -> TooLarge:
-        return TooLarge(f"the request is larger than {self._options.max_request_bytes} bytes (NEXUS_OTLP__MAX_REQUEST_BYTES); send smaller batches")
+        return TooLarge(
+            f"the request is larger than {self._options.max_request_bytes} bytes (NEXUS_OTLP__MAX_REQUEST_BYTES); send smaller batches"
+        )
 
 
 def _json(request: Request) -> bool:

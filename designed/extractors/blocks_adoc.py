@@ -13,7 +13,9 @@ _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(?=\S)")
 _DELIMITER = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|`{3,}\w*)[ \t]*$")
 _TABLE = re.compile(r"([|,:!])={3,}[ \t]*$")
 _ATTRIBUTES = re.compile(r"\[([^\[\]]*)\][ \t]*$|\[\[[^\]]+\]\][ \t]*$")
-_SKIPPED = re.compile(r":!?[\w-]+!?:(?:\s|$)|//(?!/)|(?:include|image|video|audio|toc|ifdef|ifndef|ifeval|endif)::|\.[^\s.].*$|'''|<<<|---$")
+_SKIPPED = re.compile(
+    r":!?[\w-]+!?:(?:\s|$)|//(?!/)|(?:include|image|video|audio|toc|ifdef|ifndef|ifeval|endif)::|\.[^\s.].*$|'''|<<<|---$"
+)
 _ITEM = re.compile(r"[ \t]*(\*{1,5}|-|\.{1,5}|\d+\.|<\d*\.?>)[ \t]+(?:\[[ *x]\][ \t]+)?(?=\S)")
 _TERM = re.compile(r"[ \t]*(?=\S)(.*?\S)(:{2,4}|;;)(?:[ \t]+|$)")
 _ADMONITION = re.compile(r"(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION): ")
@@ -154,7 +156,9 @@ class _Reader:
         lines = self._out.lines
         while at < last and lines[at].strip() and lines[at].strip() != "+":
             line = lines[at]
-            if any(pattern.match(line) for pattern in (_ITEM, _TERM, _DELIMITER, _TABLE, _ATTRIBUTES, _HEADING)) or line.startswith("//"):
+            if any(
+                pattern.match(line) for pattern in (_ITEM, _TERM, _DELIMITER, _TABLE, _ATTRIBUTES, _HEADING)
+            ) or line.startswith("//"):
                 break
             at += 1
         return at
@@ -178,6 +182,9 @@ class _Reader:
             columns = columns or len(row)
             cells += row
         if columns:
-            out.table([tuple(cell_of(pieces) for pieces in cells[i : i + columns]) for i in range(0, len(cells), columns)], self._parents())
+            out.table(
+                [tuple(cell_of(pieces) for pieces in cells[i : i + columns]) for i in range(0, len(cells), columns)],
+                self._parents(),
+            )
         state.fresh()
         return end + 1

@@ -28,7 +28,16 @@ _LIST = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _FENCE = re.compile(r"(`{3,}|~{3,})([^`]*)$")
 _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 # Where an HTML block of several paragraphs ends.
-_RAW = (("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>"), ("<pre", "</pre>"), ("<script", "</script>"), ("<style", "</style>"), ("<textarea", "</textarea>"), ("<!", ">"))
+_RAW = (
+    ("<!--", "-->"),
+    ("<?", "?>"),
+    ("<![CDATA[", "]]>"),
+    ("<pre", "</pre>"),
+    ("<script", "</script>"),
+    ("<style", "</style>"),
+    ("<textarea", "</textarea>"),
+    ("<!", ">"),
+)
 
 
 def parse(text: str, skeleton: str | None = None) -> Document:
@@ -82,7 +91,9 @@ class _Scanner:
             start = line.lstrip(" \t")[0]
             if not (start.isalpha() or start in "\"'(`*_[{/.,:;!?@$&%^") or "|" in line:
                 return None
-            if start in "`*_" and (line.lstrip().startswith("```") or _RULE.match(line.lstrip()) or _LIST.match(line.lstrip())):
+            if start in "`*_" and (
+                line.lstrip().startswith("```") or _RULE.match(line.lstrip()) or _LIST.match(line.lstrip())
+            ):
                 return None
             end += 1
         start, stop = self._lines.start(at + 1), self._lines.start(end + 1)
@@ -107,7 +118,12 @@ class _Scanner:
         body, end = self._body, at
         mark = None
         starts = []
-        while end < len(body) and (item := _ITEM.match(body[end])) is not None and not _RULE.match(body[end]) and "]:" not in body[end]:
+        while (
+            end < len(body)
+            and (item := _ITEM.match(body[end])) is not None
+            and not _RULE.match(body[end])
+            and "]:" not in body[end]
+        ):
             mark = mark or (item[1] or item[2])
             if (item[1] or item[2]) != mark or "\x00" in body[end]:
                 return None
@@ -126,7 +142,12 @@ class _Scanner:
 
     def _table(self, at: int) -> int | None:
         body = self._body
-        if at + 1 >= len(body) or _DELIMITER.match(body[at + 1]) is None or "|" not in body[at + 1] or _bars(body[at]) != _bars(body[at + 1]):
+        if (
+            at + 1 >= len(body)
+            or _DELIMITER.match(body[at + 1]) is None
+            or "|" not in body[at + 1]
+            or _bars(body[at]) != _bars(body[at + 1])
+        ):
             return None
         end = at + 2
         while end < len(body) and body[end].startswith("|"):
@@ -175,7 +196,17 @@ class _Scanner:
 def _bars(line: str) -> int:
     """Cells of a row as CommonMark's tables count them: bars that no backslash hides."""
     bare = line.strip()
-    return len(re.findall(r"(?<!\\)\|", bare[1 if bare.startswith("|") else 0 : -1 if bare.endswith("|") and not bare.endswith("\\|") else None])) + 1
+    return (
+        len(
+            re.findall(
+                r"(?<!\\)\|",
+                bare[
+                    1 if bare.startswith("|") else 0 : -1 if bare.endswith("|") and not bare.endswith("\\|") else None
+                ],
+            )
+        )
+        + 1
+    )
 
 
 def _heading(lines: Lines, at: int, level: int) -> Block:
@@ -232,7 +263,9 @@ def _library(lines: Lines, body: list[str], first: int, last: int) -> list[Block
             if kind == "inline" and level:
                 blocks.append(_heading(lines, start, level))
                 level = 0
-            elif kind == "inline" and not (blocks and blocks[-1].kind == "table" and blocks[-1].start <= lines.start(start + 1) < blocks[-1].end):
+            elif kind == "inline" and not (
+                blocks and blocks[-1].kind == "table" and blocks[-1].start <= lines.start(start + 1) < blocks[-1].end
+            ):
                 _text(lines, (start, end), blocks, items, quotes)
             elif kind in ("fence", "code_block"):
                 blocks.append(_fence(token, lines, first, parents))
@@ -245,7 +278,15 @@ def _text(lines: Lines, span: tuple[int, int], blocks: list[Block], items: list[
     start, end = lines.start(span[0] + 1), lines.start(span[1] + 1)
     lead = (_MARKER if items else _QUOTE).match(lines.text, start, end)
     first = bool(items) and items[-1] is None
-    block = Block("text", lead.end() if lead else start, end, len(items), first, quotes > 0, tuple(item for item in items if item is not None))
+    block = Block(
+        "text",
+        lead.end() if lead else start,
+        end,
+        len(items),
+        first,
+        quotes > 0,
+        tuple(item for item in items if item is not None),
+    )
     if first:
         items[-1] = block
     blocks.append(block)

@@ -39,9 +39,17 @@ def parse_pages(text: str) -> Document:
             at += 1
             continue
         numbered, bullet = _NUMBERED.match(line), _BULLET.match(line)
-        short = len(line) <= HEADING_CHARACTERS and not _ENDS.search(line) and len(line.split()) <= 8 and not _clause(line)
+        short = (
+            len(line) <= HEADING_CHARACTERS and not _ENDS.search(line) and len(line.split()) <= 8 and not _clause(line)
+        )
         following = lines[at + 1].strip() if at + 1 < len(lines) else ""
-        if short and not bullet and (numbered or (ended and following and not following[0].islower() and re.match(r"[ \t]*[A-Z가-힣]", line))):
+        if (
+            short
+            and not bullet
+            and (
+                numbered or (ended and following and not following[0].islower() and re.match(r"[ \t]*[A-Z가-힣]", line))
+            )
+        ):
             out.heading(at, 1 + numbered[1].count(".") + 1 if numbered else 2, out.indent(at))
             ended, item = True, None
             at += 1
@@ -61,7 +69,11 @@ def parse_pages(text: str) -> Document:
 def _clause(line: str) -> bool:
     """Whether a line breaks off inside a clause: it holds a verb, or ends with a word that wants another."""
     words = line.casefold().split()
-    return words[-1] in _OPEN or any(word in VERBS and VERBS[word][1] == "s" for word in words[1:]) or _PARTICLE.search(line) is not None
+    return (
+        words[-1] in _OPEN
+        or any(word in VERBS and VERBS[word][1] == "s" for word in words[1:])
+        or _PARTICLE.search(line) is not None
+    )
 
 
 def _goes_on(line: str, following: str, width: int) -> bool:

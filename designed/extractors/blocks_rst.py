@@ -62,7 +62,11 @@ class _Reader:
 
     def _marked(self, at: int, last: int, indent: int, parents: tuple[Block, ...], depth: int) -> int | None:
         """The line after a title, directive or table that begins at `at`; None where none does."""
-        if (end := self._title(at, last, indent)) is None and (end := self._explicit(at, last, parents, depth)) is None and (end := self._grid(at, last, parents)) is None:
+        if (
+            (end := self._title(at, last, indent)) is None
+            and (end := self._explicit(at, last, parents, depth)) is None
+            and (end := self._grid(at, last, parents)) is None
+        ):
             end = self._simple(at, last, parents)
         return end
 
@@ -82,12 +86,21 @@ class _Reader:
             return None
         over = _RULE.match(lines[at])
         if over is not None:
-            if at + 2 < last and lines[at + 1].strip() and (under := _RULE.match(lines[at + 2])) is not None and under[1] == over[1]:
+            if (
+                at + 2 < last
+                and lines[at + 1].strip()
+                and (under := _RULE.match(lines[at + 2])) is not None
+                and under[1] == over[1]
+            ):
                 self._out.heading(at + 1, self._level(over[1] * 2), len(lines[at + 1]) - len(lines[at + 1].lstrip()))
                 return at + 3
             # A transition, or a rule that belongs to nothing.
             return at + 1 if not _SIMPLE.match(lines[at]) else None
-        if at + 1 < last and (under := _RULE.match(lines[at + 1])) is not None and len(lines[at + 1].rstrip()) * 2 >= len(lines[at].rstrip()):
+        if (
+            at + 1 < last
+            and (under := _RULE.match(lines[at + 1])) is not None
+            and len(lines[at + 1].rstrip()) * 2 >= len(lines[at].rstrip())
+        ):
             self._out.heading(at, self._level(under[1]))
             return at + 2
         return None
@@ -119,7 +132,14 @@ class _Reader:
         elif name == "csv-table":
             self._out.table([self._comma_row(n) for n in range(body, end) if self._out.lines[n].strip()], parents)
         elif name in _TEXT and depth < MAX_DEPTH:
-            if directive[2] and name not in ("deprecated", "versionadded", "versionchanged", "container", "only", "table"):
+            if directive[2] and name not in (
+                "deprecated",
+                "versionadded",
+                "versionchanged",
+                "container",
+                "only",
+                "table",
+            ):
                 self._out.paragraph(at, first, directive.start(2), parents)
             if body < end:
                 self.body(body, end, self._out.indent(body), parents, depth + 1)
@@ -129,7 +149,9 @@ class _Reader:
         end = max(self._deeper(at + 1, last, self._out.indent(at)), at + 1)
         field = marker.re is _FIELD
         text = self._text_end(at + 1, end)
-        head = self._out.paragraph(at, text, len(marker[0]) if not field else self._out.indent(at) + 1, parents, item=True)
+        head = self._out.paragraph(
+            at, text, len(marker[0]) if not field else self._out.indent(at) + 1, parents, item=True
+        )
         if text < end and depth < MAX_DEPTH:
             inner = min(self._out.indent(n) for n in range(text, end))
             self.body(text, end, inner if inner < 1 << 30 else 0, (*parents, head), depth + 1)
@@ -137,7 +159,12 @@ class _Reader:
 
     def _text_end(self, at: int, last: int) -> int:
         """Where the paragraph that began before `at` ends: at an empty line, or at an item of a list below it."""
-        while at < last and self._out.lines[at].strip() and not _BULLET.match(self._out.lines[at]) and not _EXPLICIT.match(self._out.lines[at]):
+        while (
+            at < last
+            and self._out.lines[at].strip()
+            and not _BULLET.match(self._out.lines[at])
+            and not _EXPLICIT.match(self._out.lines[at])
+        ):
             at += 1
         return at
 
@@ -145,7 +172,12 @@ class _Reader:
         out = self._out
         indent = out.indent(at)
         end = at + 1
-        while end < last and out.lines[end].strip() and out.indent(end) <= indent and not (end > at + 1 and _RULE.match(out.lines[end])):
+        while (
+            end < last
+            and out.lines[end].strip()
+            and out.indent(end) <= indent
+            and not (end > at + 1 and _RULE.match(out.lines[end]))
+        ):
             end += 1
         if end == at + 1 and end < last and out.lines[end].strip() and out.indent(end) > indent and depth < MAX_DEPTH:
             # A term, and what is said about it.
@@ -153,7 +185,13 @@ class _Reader:
             stop = self._deeper(end, last, indent)
             self.body(end, stop, out.indent(end), (*parents, head), depth + 1)
             return stop
-        while end < last and out.lines[end].strip() and not _BULLET.match(out.lines[end]) and out.indent(end) < 1 << 30 and out.indent(end) > indent:
+        while (
+            end < last
+            and out.lines[end].strip()
+            and not _BULLET.match(out.lines[end])
+            and out.indent(end) < 1 << 30
+            and out.indent(end) > indent
+        ):
             end += 1
         literal = out.lines[end - 1].rstrip().endswith("::")
         if out.lines[at].strip() != "::":
@@ -210,7 +248,10 @@ class _Reader:
                     number += 1
                     break
             elif line.strip() and not re.fullmatch(r"[ \t-]+", line):
-                bounds = [(start, columns[i + 1][0] if i + 1 < len(columns) else max(len(line), end)) for i, (start, end) in enumerate(columns)]
+                bounds = [
+                    (start, columns[i + 1][0] if i + 1 < len(columns) else max(len(line), end))
+                    for i, (start, end) in enumerate(columns)
+                ]
                 parts = [self._out.cell(number, start, stop) for start, stop in bounds]
                 if rows and parts[0][0] == parts[0][1]:
                     for pieces, part in zip(rows[-1], parts, strict=True):

@@ -16,9 +16,13 @@ def implicit(context: Context) -> list[Name]:
     return [Name(-1, -1, -1, context.subject, context.subject_key, context.subject.kind_hint)]
 
 
-def modality_of(flat: Flat, start: int, end: int, verb: int, clause: tuple[str, str], negated: bool, context: Context) -> Modality:
+def modality_of(
+    flat: Flat, start: int, end: int, verb: int, clause: tuple[str, str], negated: bool, context: Context
+) -> Modality:
     """Modality of what the verb at `verb` states; `clause` is (the clause, the clause up to its verb)."""
     if any(first <= verb < last for first, last in flat.struck):
         return Modality.DEPRECATED
     found = english(flat.text[start:end], *clause, negated=negated)
-    return context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
+    return (
+        context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
+    )

@@ -16,7 +16,9 @@ _SPLIT = re.compile(r"\s*(?:,(?![^()]*\))|;|·|•|/(?=\s)|\s\+\s|\s&\s|<br>|、
 _LABEL = re.compile(r"[A-Za-z가-힣0-9][\w가-힣.&+*-]*(?: [\w가-힣.&+*-]+){0,4}")
 
 
-def entries(flat: Flat, start: int, end: int, names: Sequence[Name], *, topics: bool, open_names: bool = True) -> list[Name]:
+def entries(
+    flat: Flat, start: int, end: int, names: Sequence[Name], *, topics: bool, open_names: bool = True
+) -> list[Name]:
     """Things that [start, end) lists. An entry that no registry knows is taken as written where `open_names`."""
     found: list[Name] = []
     text = flat.text
@@ -30,10 +32,23 @@ def entries(flat: Flat, start: int, end: int, names: Sequence[Name], *, topics: 
             continue
         inside = [n for n in names if first <= n.start < last]
         bare = re.split(r"\s*[(（\[:]|\s[-–—]\s", label, maxsplit=1)[0].strip()
-        if inside and (inside[0].start == first or (len(inside) == 1 and inside[0].end - inside[0].start >= len(bare) * 0.5)):
+        if inside and (
+            inside[0].start == first or (len(inside) == 1 and inside[0].end - inside[0].start >= len(bare) * 0.5)
+        ):
             found.append(inside[0])
         elif open_names and _LABEL.fullmatch(bare) and not re.fullmatch(r"[\d.]+%?", bare):
             product = technology(bare)
             kind = NodeKind.TOPIC.value if topics else product[1].value if product else ""
-            found.append(Name(first, first + len(bare), first + len(bare), RawName(bare, kind), f"name:{bare.casefold()}", kind, product is not None, brought=True))
+            found.append(
+                Name(
+                    first,
+                    first + len(bare),
+                    first + len(bare),
+                    RawName(bare, kind),
+                    f"name:{bare.casefold()}",
+                    kind,
+                    product is not None,
+                    brought=True,
+                )
+            )
     return found

@@ -169,7 +169,12 @@ def sentences(flat: Flat) -> list[tuple[int, int]]:
             continue
         following = text[match.end() :].lstrip()
         # "v1. 2 replicas" and "etc. and more": the next sentence does not begin with a small letter, unless a name does in code.
-        if following[:1].islower() and text[match.start()] == "." and not flat.marked(len(text) - len(following)) and not re.match(r"[a-z]+[-_]", following):
+        if (
+            following[:1].islower()
+            and text[match.start()] == "."
+            and not flat.marked(len(text) - len(following))
+            and not re.match(r"[a-z]+[-_]", following)
+        ):
             continue
         if text[start : match.end()].strip():
             found.append((start, match.end()))

@@ -4,8 +4,6 @@ In running text, in list items and in fences without a language. Both sides must
 same block drew already is its answer. Rules: `flow.arrow`, `env_block.address`.
 """
 
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
-
 from __future__ import annotations
 
 import re
@@ -18,25 +16,42 @@ from designed.reader import RawName
 from nexus.model.names import hyphenated
 from nexus.model.service import NodeKind
 
-ARROW = re.compile(r"[-─—=]*(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?[-─—=]+[>▶►]|[-─—=]+\[[^\]\n]{0,40}\][-─—=]*[>▶►]|→|⇒|➔|➜|➡️?|⟶")
+ARROW = re.compile(
+    r"[-─—=]*(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?[-─—=]+[>▶►]|[-─—=]+\[[^\]\n]{0,40}\][-─—=]*[>▶►]|→|⇒|➔|➜|➡️?|⟶"
+)
 FENCES = frozenset({"", "text", "txt", "plaintext", "plain", "console", "ascii"})
 SETTINGS = frozenset({"", "env", "dotenv", "bash", "sh", "shell", "properties", "ini"})
-_ACTOR = re.compile(r"(?:react |web |mobile |admin )?(?:client|browser|user|users|frontend|web ?app|mobile ?app|customer|클라이언트|브라우저|사용자|프론트엔드|프런트엔드|고객|웹|앱|모바일 앱)", re.IGNORECASE)
-_LIBRARY = re.compile(r"(?:open)?feign ?(?:client)?|rest ?template|web ?client|https?|rest|grpc|websocket|tcp|sdk|circuit breaker|retry|json", re.IGNORECASE)
+_ACTOR = re.compile(
+    r"(?:react |web |mobile |admin )?(?:client|browser|user|users|frontend|web ?app|mobile ?app|customer|클라이언트|브라우저|사용자|프론트엔드|프런트엔드|고객|웹|앱|모바일 앱)",
+    re.IGNORECASE,
+)
+_LIBRARY = re.compile(
+    r"(?:open)?feign ?(?:client)?|rest ?template|web ?client|https?|rest|grpc|websocket|tcp|sdk|circuit breaker|retry|json",
+    re.IGNORECASE,
+)
 _EXTERNAL = re.compile(r"[A-Za-z가-힣][\w가-힣.]*(?: [A-Za-z가-힣][\w가-힣.]*){0,2} API")
 _SETTING = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)[ \t]*=[ \t]*([^\s#]*)", re.MULTILINE)
-_SETTING_END = re.compile(r"_(?:BASE_URL|API_URL|URL|URI|API_ADDR|ADDRESS|ADDR|HOST|HOSTNAME|ENDPOINT|GRPC_URL|GRPC_ADDR)$")
-_HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?([A-Za-z][A-Za-z0-9-]*)(?:\.[a-z0-9.-]+)?(?::\d+)?(?:[/?].*)?")
+_SETTING_END = re.compile(
+    r"_(?:BASE_URL|API_URL|URL|URI|API_ADDR|ADDRESS|ADDR|HOST|HOSTNAME|ENDPOINT|GRPC_URL|GRPC_ADDR)$"
+)
+_HOST = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?([A-Za-z][A-Za-z0-9-]*)(?:\.[a-z0-9.-]+)?(?::\d+)?(?:[/?].*)?"
+)
 
 
-def arrow_statements(flat: Flat, start: int, end: int, names: Sequence[Name], drawn: set[tuple[str, str]]) -> list[Statement]:
+def arrow_statements(
+    flat: Flat, start: int, end: int, names: Sequence[Name], drawn: set[tuple[str, str]]
+) -> list[Statement]:
     """Statements of the arrows in [start, end). `drawn` holds the arrows of the block so far."""
     arrows = list(ARROW.finditer(flat.text, start, end))
     if not arrows:
         return []
     bounds = [start, *[b for m in arrows for b in m.span()], end]
     sides = [(bounds[i], bounds[i + 1]) for i in range(0, len(bounds), 2)]
-    ends = [(_named(flat, a, b, names, first=i > 0, last=i < len(sides) - 1), flat.text[a:b]) for i, (a, b) in enumerate(sides)]
+    ends = [
+        (_named(flat, a, b, names, first=i > 0, last=i < len(sides) - 1), flat.text[a:b])
+        for i, (a, b) in enumerate(sides)
+    ]
     made: list[Statement] = []
     previous = ends[0][0]
     for index in range(1, len(ends)):
@@ -50,7 +65,14 @@ def arrow_statements(flat: Flat, start: int, end: int, names: Sequence[Name], dr
 
 
 def _arrow(
-    flat: Flat, head: tuple[int, int], tail: tuple[int, int], left: Name, right: Name, names: Sequence[Name], at: int, drawn: set[tuple[str, str]]
+    flat: Flat,
+    head: tuple[int, int],
+    tail: tuple[int, int],
+    left: Name,
+    right: Name,
+    names: Sequence[Name],
+    at: int,
+    drawn: set[tuple[str, str]],
 ) -> Iterator[Statement]:
     if (right.key, left.key) in drawn or right.key.startswith("actor:"):
         return
@@ -86,7 +108,9 @@ def _named(flat: Flat, start: int, end: int, names: Sequence[Name], *, first: bo
     if first:
         begin = start + len(text[start:end]) - len(text[start:end].lstrip(" `*[(\"'"))
         found = next((n for n in inside if n.start <= begin + 1), None)
-        if found is not None and (not last or re.fullmatch(r"[\s`*\])\"'.,]*(?:\([^)]*\))?[\s`*\])\"']*|.*", text[found.end : end])):
+        if found is not None and (
+            not last or re.fullmatch(r"[\s`*\])\"'.,]*(?:\([^)]*\))?[\s`*\])\"']*|.*", text[found.end : end])
+        ):
             return found
         label = re.split(r"[(（:,.]|\s[-–]\s|\n", text[begin:end], maxsplit=1)[0].strip(" `*[]\"'")
         return _open(begin, label)
@@ -103,11 +127,15 @@ def _open(at: int, label: str) -> Name | None:
     if _ACTOR.fullmatch(label):
         return Name(at, at, at, RawName(label, ""), f"actor:{hyphenated(label)}", "")
     if _EXTERNAL.fullmatch(label):
-        return Name(at, at, at, RawName(label, NodeKind.EXTERNAL.value), f"name:{label.casefold()}", NodeKind.EXTERNAL.value)
+        return Name(
+            at, at, at, RawName(label, NodeKind.EXTERNAL.value), f"name:{label.casefold()}", NodeKind.EXTERNAL.value
+        )
     return None
 
 
-def setting_statements(text: str, start: int, end: int, names: Names, context: Context) -> Iterator[tuple[Statement, int, int]]:
+def setting_statements(
+    text: str, start: int, end: int, names: Names, context: Context
+) -> Iterator[tuple[Statement, int, int]]:
     """Variables that hold another service's address, in a fence under a service's heading: (statement, start, end) of each line."""
     if context.subject is None:
         return
@@ -123,7 +151,15 @@ def setting_statements(text: str, start: int, end: int, names: Names, context: C
         if found is None or found.kind == NodeKind.TOPIC or found.rid == context.subject_key:
             continue
         line_end = text.find("\n", match.start(), end)
-        statement = Statement(CALLS, context.subject, context.subject_key, RawName(found.name, found.kind), found.rid, "env_block.address", match.start())
+        statement = Statement(
+            CALLS,
+            context.subject,
+            context.subject_key,
+            RawName(found.name, found.kind),
+            found.rid,
+            "env_block.address",
+            match.start(),
+        )
         yield statement, match.start(), end if line_end < 0 else line_end
 
 

@@ -23,9 +23,21 @@ from nexus.model.service import NodeKind
 from nexus.model.technology import technology
 
 _KINDS: dict[str, NodeKind] = {
-    "database": NodeKind.DATABASE, "db": NodeKind.DATABASE, "cache": NodeKind.DATABASE, "데이터베이스": NodeKind.DATABASE, "topic": NodeKind.TOPIC, "queue": NodeKind.TOPIC,
-    "event": NodeKind.TOPIC, "events": NodeKind.TOPIC, "토픽": NodeKind.TOPIC, "이벤트": NodeKind.TOPIC, "큐": NodeKind.TOPIC, "exchange": NodeKind.TOPIC, "stream": NodeKind.TOPIC,
-    "channel": NodeKind.TOPIC, "message": NodeKind.TOPIC,
+    "database": NodeKind.DATABASE,
+    "db": NodeKind.DATABASE,
+    "cache": NodeKind.DATABASE,
+    "데이터베이스": NodeKind.DATABASE,
+    "topic": NodeKind.TOPIC,
+    "queue": NodeKind.TOPIC,
+    "event": NodeKind.TOPIC,
+    "events": NodeKind.TOPIC,
+    "토픽": NodeKind.TOPIC,
+    "이벤트": NodeKind.TOPIC,
+    "큐": NodeKind.TOPIC,
+    "exchange": NodeKind.TOPIC,
+    "stream": NodeKind.TOPIC,
+    "channel": NodeKind.TOPIC,
+    "message": NodeKind.TOPIC,
 }
 _HEADS = "service|microservice|server|api|gateway|proxy|database|db|topic|queue|worker|scheduler|processor|consumer|producer|frontend|backend|app|ui|engine|bff"
 # Adjectives and determiners that make no name with "service".
@@ -41,13 +53,25 @@ _STOP = frozenset(
 _PROSE_EN = re.compile(
     r"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*(?:\s+(?:[A-Z][A-Za-z0-9&-]*|of|and(?=\s[A-Z]\w+\s(?i:service)))){0,2}|[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s+([Ss]ervice|[Mm]icroservice|API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker))(?=[\s.,;:)!?]|$|[가-힣])"
 )
-_KEBAB_PROSE = re.compile(r"(?<![\w./:@{$-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(service|svc|api|gateway|server|worker|db|database|collector|engine|adapter|scheduler|processor|registry|orchestrator|bff|frontend|backend)(?![A-Za-z0-9_/-]|\.\w|:\d)")
-_CODE_EN = re.compile(r"\s+(?:micro)?(service|topic|queue|event|events|database|stream|channel|exchange|message)s?\b", re.IGNORECASE)
+_KEBAB_PROSE = re.compile(
+    r"(?<![\w./:@{$-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(service|svc|api|gateway|server|worker|db|database|collector|engine|adapter|scheduler|processor|registry|orchestrator|bff|frontend|backend)(?![A-Za-z0-9_/-]|\.\w|:\d)"
+)
+_CODE_EN = re.compile(
+    r"\s+(?:micro)?(service|topic|queue|event|events|database|stream|channel|exchange|message)s?\b", re.IGNORECASE
+)
 _CODE_KO = re.compile(r"\s?(마이크로서비스|서비스|토픽|이벤트|큐|데이터베이스)")
-_LEAD_CODE_EN = re.compile(r"\b(service|topic|queue|event|database|stream|channel|exchange)\s+(?:named |called )?$", re.IGNORECASE)
-_COLUMN = re.compile(r"(?:micro)?services?|(?:system )?components?|services?\(s\)|applications?|서비스(?:명| 이름)?|컴포넌트|구성 ?요소|마이크로서비스|시스템(?:명)?|모듈(?:명)?|service name|name", re.IGNORECASE)
+_LEAD_CODE_EN = re.compile(
+    r"\b(service|topic|queue|event|database|stream|channel|exchange)\s+(?:named |called )?$", re.IGNORECASE
+)
+_COLUMN = re.compile(
+    r"(?:micro)?services?|(?:system )?components?|services?\(s\)|applications?|서비스(?:명| 이름)?|컴포넌트|구성 ?요소|마이크로서비스|시스템(?:명)?|모듈(?:명)?|service name|name",
+    re.IGNORECASE,
+)
 # What only says which kind of text a heading is of.
-_KIND_OF_TEXT = re.compile(r"^(?:runbook|playbook|design(?: doc(?:ument)?)?|spec(?:ification)?|service|component|overview|architecture|readme|rfc[- ]?\d*)\s*[:–—-]\s+|\s+[-–—:|]\s+(?:technical |system |software |high[- ]level )?(?:design(?: doc(?:ument)?)?|runbook|playbook|overview|architecture|readme|spec(?:ification)?|docs?|guide)$", re.IGNORECASE)
+_KIND_OF_TEXT = re.compile(
+    r"^(?:runbook|playbook|design(?: doc(?:ument)?)?|spec(?:ification)?|service|component|overview|architecture|readme|rfc[- ]?\d*)\s*[:–—-]\s+|\s+[-–—:|]\s+(?:technical |system |software |high[- ]level )?(?:design(?: doc(?:ument)?)?|runbook|playbook|overview|architecture|readme|spec(?:ification)?|docs?|guide)$",
+    re.IGNORECASE,
+)
 _SECTION = re.compile(r"services|components|microservices|서비스|컴포넌트|구성 ?요소", re.IGNORECASE)
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*[.)]?\s+|[①-⑳]\s*|[A-Z][.)]\s+)")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
@@ -84,7 +108,9 @@ def _all(document: Document) -> Iterator[RawEntity]:
         if block.kind == "heading":
             flat = document.flat(block.start, block.end)
             section = flat.text
-            yield from _title(document, flat.text, block.start, block.end, "title" if index == 0 or block.level == 1 else "")
+            yield from _title(
+                document, flat.text, block.start, block.end, "title" if index == 0 or block.level == 1 else ""
+            )
             yield from _named(document, flat, glosses(flat))
         elif block.kind == "table":
             yield from _table(document, block)
@@ -104,11 +130,23 @@ def heading_name(text: str) -> tuple[str, str]:
     if _KEBAB.fullmatch(bare) and re.search(rf"-(?:{_HEADS}|svc|service)$", bare):
         return bare, _KINDS.get(bare.rsplit("-", 1)[1], NodeKind.SERVICE).value
     words = bare.split()
-    if 1 < len(words) <= 4 and re.fullmatch(rf"(?:{_HEADS})", words[-1].casefold()) and all(re.match(r"[\w&/-]+$", w) for w in words):
-        if words[0].casefold() in _STOP or any(w.casefold() in _STOP and w.casefold() not in ("and", "of") for w in words[:-1]):
+    if (
+        1 < len(words) <= 4
+        and re.fullmatch(rf"(?:{_HEADS})", words[-1].casefold())
+        and all(re.match(r"[\w&/-]+$", w) for w in words)
+    ):
+        if words[0].casefold() in _STOP or any(
+            w.casefold() in _STOP and w.casefold() not in ("and", "of") for w in words[:-1]
+        ):
             return "", ""
         return bare, _KINDS.get(words[-1].casefold(), NodeKind.SERVICE).value
-    if titled and 1 < len(words) <= 4 and re.fullmatch(rf"(?:{HEADS})", words[-1].capitalize()) and words[0][0].isupper() and not any(w.casefold() in _STOP for w in words):
+    if (
+        titled
+        and 1 < len(words) <= 4
+        and re.fullmatch(rf"(?:{HEADS})", words[-1].capitalize())
+        and words[0][0].isupper()
+        and not any(w.casefold() in _STOP for w in words)
+    ):
         return bare, NodeKind.SERVICE.value
     if re.fullmatch(r"[A-Z][a-z]+(?:[A-Z][a-z]+)*(?:Service|Api|API|Gateway|Database|DB)", bare):
         return bare, NodeKind.SERVICE.value if not bare.endswith(("Database", "DB")) else NodeKind.DATABASE.value
@@ -135,10 +173,20 @@ def _table(document: Document, block: Block) -> Iterator[RawEntity]:
         if not row:
             continue
         text = document.cell(row[0]).text.strip(" *`")
-        if text and len(text.split()) <= 4 and re.fullmatch(r"[\w가-힣][\w가-힣 ./&()-]*", text) and hyphenated(text) not in _STOP:
+        if (
+            text
+            and len(text.split()) <= 4
+            and re.fullmatch(r"[\w가-힣][\w가-힣 ./&()-]*", text)
+            and hyphenated(text) not in _STOP
+        ):
             name = re.sub(r"\s*\(.*\)$", "", text)
             product = technology(name)
-            yield RawEntity(name, product[1].value if product else _kind_of(name), document.lines.place(row[0].start, row[0].end), attributes={"introduced": "table"})
+            yield RawEntity(
+                name,
+                product[1].value if product else _kind_of(name),
+                document.lines.place(row[0].start, row[0].end),
+                attributes={"introduced": "table"},
+            )
 
 
 def _kind_of(name: str) -> str:
@@ -151,7 +199,10 @@ def _kind_of(name: str) -> str:
 def _role_cells(document: Document, block: Block) -> Iterator[RawEntity]:
     """Entries under "Depends on", 외부 연동, "Caller", "Consumers" are names, wherever else they stand."""
     heads = [document.cell(c).text.strip(" *_`") for c in block.rows[0]]
-    paired = [{i for i, head in enumerate(heads) if any(p.fullmatch(head) for p in patterns)} for patterns in ((SOURCE, TARGET), (TOPIC, PRODUCER, CONSUMER))]
+    paired = [
+        {i for i, head in enumerate(heads) if any(p.fullmatch(head) for p in patterns)}
+        for patterns in ((SOURCE, TARGET), (TOPIC, PRODUCER, CONSUMER))
+    ]
     ends = paired[0] if len(paired[0]) > 1 else paired[1] if len(paired[1]) > 1 else set()
     for row in block.rows[1:]:
         key = role_of(document.cell(row[0]).text) if row and len(row) == 2 else None
@@ -164,7 +215,15 @@ def _role_cells(document: Document, block: Block) -> Iterator[RawEntity]:
             flat = document.cell(cell)
             for entry in entries(flat, 0, len(flat.text), (), topics=topics):
                 if hyphenated(entry.raw.name) not in _STOP and len(entry.raw.name) > 2:
-                    yield _entity(document, flat, entry.start, entry.end, entry.raw.name, entry.kind or _kind_of(entry.raw.name), "code")
+                    yield _entity(
+                        document,
+                        flat,
+                        entry.start,
+                        entry.end,
+                        entry.raw.name,
+                        entry.kind or _kind_of(entry.raw.name),
+                        "code",
+                    )
 
 
 def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]:
@@ -188,20 +247,34 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
             kind = _KINDS.get(before[1].casefold(), NodeKind.SERVICE)
         else:
             continue
-        if kind is NodeKind.SERVICE and not re.fullmatch(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*|[A-Z][A-Za-z0-9]+|[가-힣]+", name):
+        if kind is NodeKind.SERVICE and not re.fullmatch(
+            r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*|[A-Z][A-Za-z0-9]+|[가-힣]+", name
+        ):
             continue
         yield _entity(document, flat, start, end, name, kind.value, "code")
     for match in _KEBAB_PROSE.finditer(flat.text):
-        yield _entity(document, flat, match.start(), match.end(), match[0], _KINDS.get(match[1], NodeKind.SERVICE).value, "code")
+        yield _entity(
+            document, flat, match.start(), match.end(), match[0], _KINDS.get(match[1], NodeKind.SERVICE).value, "code"
+        )
     for match in _PROSE_EN.finditer(flat.text):
         words = match[1].split()
         head = words[-1].casefold()
         while words and words[0].casefold() in _STOP:
             words = words[1:]
         name = " ".join(words)
-        if len(words) < 2 or any(w.casefold() in _STOP for w in words[:-1] if w not in ("of", "and")) or words[0].casefold() in ("if", "when", "for", "in", "see", "run", "once"):
+        if (
+            len(words) < 2
+            or any(w.casefold() in _STOP for w in words[:-1] if w not in ("of", "and"))
+            or words[0].casefold() in ("if", "when", "for", "in", "see", "run", "once")
+        ):
             continue
-        if words[0].islower() and "-" not in words[0] and not re.search(r"\b(?:the|The|our|Our|and|via|through|by|to|from)\s+$", flat.text[: match.end(1) - len(name)]):
+        if (
+            words[0].islower()
+            and "-" not in words[0]
+            and not re.search(
+                r"\b(?:the|The|our|Our|and|via|through|by|to|from)\s+$", flat.text[: match.end(1) - len(name)]
+            )
+        ):
             continue
         if words[0].islower() and head not in ("service", "microservice", "database", "topic", "gateway"):
             continue
@@ -211,24 +284,44 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
         if flat.in_code(begin):
             # `telematics` topic: read above.
             continue
-        if len(words) == 2 and words[0][0].isupper() and words[1].islower() and not re.search(r"\b[Tt]he\s+$", flat.text[:begin]) and not flat.text[:begin].strip(" *_").rstrip('"')[-1:].isalnum():
+        if (
+            len(words) == 2
+            and words[0][0].isupper()
+            and words[1].islower()
+            and not re.search(r"\b[Tt]he\s+$", flat.text[:begin])
+            and not flat.text[:begin].strip(" *_").rstrip('"')[-1:].isalnum()
+        ):
             continue
         if _KEBAB.fullmatch(words[0]):
             if words[0].endswith(_COMPOUND):
                 continue
             name = words[0]
-            yield _entity(document, flat, begin, begin + len(name), name, _KINDS.get(head, NodeKind.SERVICE).value, "prose")
+            yield _entity(
+                document, flat, begin, begin + len(name), name, _KINDS.get(head, NodeKind.SERVICE).value, "prose"
+            )
             continue
-        yield _entity(document, flat, match.end(1) - len(name), match.end(1), name, _KINDS.get(head, NodeKind.SERVICE).value, "prose")
+        yield _entity(
+            document,
+            flat,
+            match.end(1) - len(name),
+            match.end(1),
+            name,
+            _KINDS.get(head, NodeKind.SERVICE).value,
+            "prose",
+        )
     yield from _named(document, flat, ((*found, ()) for found in titled_names(flat)))
     if HANGUL_WORD.search(flat.text):
         yield from _named(document, flat, korean_names(flat))
 
 
-def _named(document: Document, flat: Flat, found: Iterable[tuple[int, int, str, str, str, tuple[str, ...]]]) -> Iterator[RawEntity]:
+def _named(
+    document: Document, flat: Flat, found: Iterable[tuple[int, int, str, str, str, tuple[str, ...]]]
+) -> Iterator[RawEntity]:
     for start, end, name, kind, how, aliases in found:
         yield _entity(document, flat, start, end, name, kind, how, aliases)
 
 
-def _entity(document: Document, flat: Flat, start: int, end: int, name: str, kind: str, how: str, aliases: tuple[str, ...] = ()) -> RawEntity:
+def _entity(
+    document: Document, flat: Flat, start: int, end: int, name: str, kind: str, how: str, aliases: tuple[str, ...] = ()
+) -> RawEntity:
     return RawEntity(name, kind, document.lines.place(*flat.span(start, end)), aliases, attributes={"introduced": how})

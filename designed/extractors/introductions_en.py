@@ -24,13 +24,24 @@ _WORD = re.compile(r"[a-z]{4,}")
 _PROPER = re.compile(r"[A-Z][\w&-]*(?: [A-Z][\w&-]*){0,2}")
 _MARKS = re.compile(r"``?[a-z]|\*\*|`[A-Z]")
 _BOLD = re.compile(r"\*\*([A-Za-z][\w& -]{1,40}?)\*\*")
-_KINDS = {"db": NodeKind.DATABASE, "database": NodeKind.DATABASE, "cache": NodeKind.DATABASE, "topic": NodeKind.TOPIC, "queue": NodeKind.TOPIC, "events": NodeKind.TOPIC}
+_KINDS = {
+    "db": NodeKind.DATABASE,
+    "database": NodeKind.DATABASE,
+    "cache": NodeKind.DATABASE,
+    "topic": NodeKind.TOPIC,
+    "queue": NodeKind.TOPIC,
+    "events": NodeKind.TOPIC,
+}
 # Of these a component is the object; others ("uses `x`", "updates `x`") take anything.
 _STRONG = frozenset(
     "call invoke query contact consult ask depend rely talk speak communicate interact integrate connect delegate forward route proxy dispatch send post hand push fetch retrieve pull notify trigger orchestrate coordinate".split()
 )
-_ACTING = _STRONG | frozenset("publish emit produce broadcast subscribe listen consume store persist validate authenticate enqueue look keep save".split())
-_TOOLS = frozenset("docker-compose pre-commit docker-desktop kube-proxy create-react-app apt-get x-request-id content-type read-only at-least-once".split())
+_ACTING = _STRONG | frozenset(
+    "publish emit produce broadcast subscribe listen consume store persist validate authenticate enqueue look keep save".split()
+)
+_TOOLS = frozenset(
+    "docker-compose pre-commit docker-desktop kube-proxy create-react-app apt-get x-request-id content-type read-only at-least-once".split()
+)
 # Words with a capital that begin a sentence or name a product, and no component.
 _NOT_FIRST = frozenset(
     "the a an this that our your each every any run start stop open deploy install configure restart build create update use see add set launch click select check enable disable when if for in on with docker "
@@ -51,7 +62,13 @@ def titled_names(flat: Flat) -> Iterator[Introduced]:
         if len(words) < 2 or words[0].casefold() in _NOT_FIRST or technology(" ".join(words[:-1])) is not None:
             continue
         start = match.end(1) - len(re.split(r"\s+", match[1], maxsplit=len(match[1].split()) - len(words))[-1])
-        yield start, match.end(1), " ".join(words), NodeKind.DATABASE.value if words[-1] in ("Cache", "Warehouse") else NodeKind.SERVICE.value, "prose"
+        yield (
+            start,
+            match.end(1),
+            " ".join(words),
+            NodeKind.DATABASE.value if words[-1] in ("Cache", "Warehouse") else NodeKind.SERVICE.value,
+            "prose",
+        )
 
 
 def marked_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
@@ -64,7 +81,12 @@ def marked_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
             for start, end in spans:
                 name = flat.text[start:end].strip()
                 single = _WORD.fullmatch(name) is not None
-                if not (single or _KEBAB.fullmatch(name) or (_PROPER.fullmatch(name) and (start, end) not in flat.code)) or name in _TOOLS:
+                if (
+                    not (
+                        single or _KEBAB.fullmatch(name) or (_PROPER.fullmatch(name) and (start, end) not in flat.code)
+                    )
+                    or name in _TOOLS
+                ):
                     continue
                 if technology(name) is None and _acts(flat.text, start, end):
                     kind = _KINDS.get(re.split(r"[- ]", name)[-1].casefold(), NodeKind.SERVICE)
@@ -78,14 +100,23 @@ def marked_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
 
 def _bold(document: Document, block: Block, flat: Flat) -> Iterator[tuple[int, int]]:
     for match in _BOLD.finditer(document.text, block.start, block.end):
-        start = next((flat.starts[i] + match.start(1) - flat.sources[i] for i in range(len(flat.starts)) if flat.sources[i] <= match.start(1) <= flat.sources[i] + len(match[1])), None)
+        start = next(
+            (
+                flat.starts[i] + match.start(1) - flat.sources[i]
+                for i in range(len(flat.starts))
+                if flat.sources[i] <= match.start(1) <= flat.sources[i] + len(match[1])
+            ),
+            None,
+        )
         if start is not None and flat.text[start : start + len(match[1])] == match[1]:
             yield start, start + len(match[1])
 
 
 def _acts(text: str, start: int, end: int) -> bool:
     after = re.findall(r"[A-Za-z']+|->|→|[^\sA-Za-z]", text[end : end + 48])
-    while after and (after[0].casefold() in lexicon.ADVERBS | lexicon.MODALS | lexicon.NEGATIONS or after[0] in (")", "]", "also")):
+    while after and (
+        after[0].casefold() in lexicon.ADVERBS | lexicon.MODALS | lexicon.NEGATIONS or after[0] in (")", "]", "also")
+    ):
         after.pop(0)
     if after and (after[0] in ("->", "→") or _verb(after[0], _ACTING, ("s", "base"))):
         return True

@@ -32,8 +32,12 @@ _PLAIN_STOP = (_STOP - {"매칭", "운영"}) | frozenset(
     "이미지 파일 로그 객체 이 그 자사 타사 서드파티 상용 무료 임시 최종 실제 모의 목 mock fake stub 브라우저 http/2 db api 서버 앱 기타 위 아래 다음 그다음 이후 먼저 우선 이때 또한 모두 각각 실제로 첫 두번째 클라우드".split()
 )
 # Components that teams call by their kind alone; only beside a particle of a subject or goal.
-_ALONE = re.compile(rf"(?<![\w가-힣.-])(?<!의 )({'|'.join(sorted(KO_ALONE))})(?=(?:은|는|이|가|에서|에게|으로|로)(?:[^\w가-힣]|$))")
-_GLOSS = re.compile(r"([가-힣]+(?: ?(?:서비스|시스템|서버|화면|앱))?) ?\(([A-Za-z][A-Za-z0-9-]*(?:[ -][A-Za-z0-9-]+)?)\)|\b([A-Za-z][A-Za-z0-9-]+) ?\(([가-힣]+(?: ?(?:서비스|시스템))?)\)")
+_ALONE = re.compile(
+    rf"(?<![\w가-힣.-])(?<!의 )({'|'.join(sorted(KO_ALONE))})(?=(?:은|는|이|가|에서|에게|으로|로)(?:[^\w가-힣]|$))"
+)
+_GLOSS = re.compile(
+    r"([가-힣]+(?: ?(?:서비스|시스템|서버|화면|앱))?) ?\(([A-Za-z][A-Za-z0-9-]*(?:[ -][A-Za-z0-9-]+)?)\)|\b([A-Za-z][A-Za-z0-9-]+) ?\(([가-힣]+(?: ?(?:서비스|시스템))?)\)"
+)
 
 Introduced = tuple[int, int, str, str, str, tuple[str, ...]]
 
@@ -42,13 +46,22 @@ def korean_names(flat: Flat) -> Iterator[Introduced]:
     """(start, end, name, kind, how, aliases) of names in a flat text."""
     text = flat.text
     for match in _NAME.finditer(text):
-        if korean_name(match) and (not match[2] or match[1][-1].isascii() or _noun_before(text, match.start(1), match.end(1), match.end(3))):
+        if korean_name(match) and (
+            not match[2] or match[1][-1].isascii() or _noun_before(text, match.start(1), match.end(1), match.end(3))
+        ):
             start = match.start(1) + len(re.match(r"[0-9-]*", match[1])[0])  # type: ignore[index]  # matches the empty text too
             yield start, match.end(3), text[start : match.end(3)], NodeKind.SERVICE.value, "prose", ()
     for match in _PLAIN.finditer(text):
         begin = _plain_start(text, match)
         if begin is not None:
-            yield begin, match.end(3), text[begin : match.end(3)], _KINDS.get(match[3], NodeKind.SERVICE).value, "prose", ()
+            yield (
+                begin,
+                match.end(3),
+                text[begin : match.end(3)],
+                _KINDS.get(match[3], NodeKind.SERVICE).value,
+                "prose",
+                (),
+            )
     for match in _ALONE.finditer(text):
         yield match.start(), match.end(), match[1], NodeKind.SERVICE.value, "prose", ()
     yield from glosses(flat)
@@ -58,7 +71,11 @@ def _plain_start(text: str, match: re.Match[str]) -> int | None:
     """Where the name begins: with the nouns right before its head, at most two; None where there is none."""
     start = match.start(1)
     first, _, last = match[1].rpartition(" ")
-    if last.casefold() in _PLAIN_STOP or (len(last) < 2 and not last.isupper()) or (match[2] == "" and last[-1:].isascii() and match[3].isascii()):
+    if (
+        last.casefold() in _PLAIN_STOP
+        or (len(last) < 2 and not last.isupper())
+        or (match[2] == "" and last[-1:].isascii() and match[3].isascii())
+    ):
         return None
     if not _noun_before(text, match.end(1) - len(last), match.end(1), match.end(3)):
         return None
@@ -75,7 +92,14 @@ def korean_name(match: re.Match[str]) -> bool:
     word = re.sub(r"^[0-9-]+", "", match[1])
     if match[3] == "게이트웨이" and word == "API":
         return True
-    if not word or word.casefold() in _STOP or (word.endswith(("의", "는", "은", "를", "을", "한", "된", "할", "에서", "으로", "와", "과", "및")) and match[2]):
+    if (
+        not word
+        or word.casefold() in _STOP
+        or (
+            word.endswith(("의", "는", "은", "를", "을", "한", "된", "할", "에서", "으로", "와", "과", "및"))
+            and match[2]
+        )
+    ):
         return False
     return len(word) >= 2
 
@@ -106,8 +130,15 @@ def glosses(flat: Flat) -> Iterator[Introduced]:
     text = flat.text
     for match in _GLOSS.finditer(text):
         korean, latin = (match[1], match[2]) if match[1] else (match[4], match[3])
-        if technology(latin) is not None or not re.fullmatch(r"[a-z][a-z0-9]+(?:-[a-z0-9]+)*|[A-Z][a-z]+(?:[ -]?[A-Z][a-z]+)*", latin) or len(latin) < 3:
+        if (
+            technology(latin) is not None
+            or not re.fullmatch(r"[a-z][a-z0-9]+(?:-[a-z0-9]+)*|[A-Z][a-z]+(?:[ -]?[A-Z][a-z]+)*", latin)
+            or len(latin) < 3
+        ):
             continue
         # Only a gloss on something that is called a service makes a name; any other may still join one that is known.
-        firm = korean.endswith(("서비스", "시스템", "서버", "화면", "앱")) or re.compile(r" ?(?:마이크로 ?서비스|서비스|시스템|서버)").match(text, match.end()) is not None
+        firm = (
+            korean.endswith(("서비스", "시스템", "서버", "화면", "앱"))
+            or re.compile(r" ?(?:마이크로 ?서비스|서비스|시스템|서버)").match(text, match.end()) is not None
+        )
         yield *match.span(), latin, "", "gloss" if firm else "gloss?", (korean, f"{korean}({latin})")

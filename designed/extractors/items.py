@@ -1,7 +1,5 @@
 """An English sentence as items: names, frame verbs with their form, function words. Pure."""
 
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
-
 from __future__ import annotations
 
 import re
@@ -12,8 +10,19 @@ from designed.extractors import lexicon_en as lexicon
 from designed.extractors.names import Name
 
 _WORD = re.compile(r"[A-Za-z][\w'’/]*(?:-[\w'’]+)*|\d[\w.,%:]*|[,;:()—–]|\.(?=\s)|->|→|[^\s\w]")
-_PUNCTUATION = {";": "stop", ":": "stop", "—": "stop", "–": "stop", ".": "stop", "(": "open", ")": "close", ",": "comma"}
-_NOUN_BEFORE = frozenset("grpc http https rest rpc outgoing outbound incoming inbound downstream upstream api sql database synchronous asynchronous external internal network remote direct".split())
+_PUNCTUATION = {
+    ";": "stop",
+    ":": "stop",
+    "—": "stop",
+    "–": "stop",
+    ".": "stop",
+    "(": "open",
+    ")": "close",
+    ",": "comma",
+}
+_NOUN_BEFORE = frozenset(
+    "grpc http https rest rpc outgoing outbound incoming inbound downstream upstream api sql database synchronous asynchronous external internal network remote direct".split()
+)
 
 
 @dataclass(slots=True)
@@ -72,8 +81,14 @@ def _item(word: str, start: int, end: int) -> Item:
     if low in _PUNCTUATION:
         return Item(_PUNCTUATION[low], low, start, end)
     for kind, known in (
-        ("neg", lexicon.NEGATIONS), ("be", lexicon.BE), ("modal", lexicon.MODALS), ("rel", lexicon.RELATIVES), ("sub", lexicon.SUBORDINATORS),
-        ("pron", lexicon.PRONOUNS), ("det", lexicon.DETERMINERS), ("conj", frozenset({"and", "or", "but", "&", "then", "nor", "+"})),
+        ("neg", lexicon.NEGATIONS),
+        ("be", lexicon.BE),
+        ("modal", lexicon.MODALS),
+        ("rel", lexicon.RELATIVES),
+        ("sub", lexicon.SUBORDINATORS),
+        ("pron", lexicon.PRONOUNS),
+        ("det", lexicon.DETERMINERS),
+        ("conj", frozenset({"and", "or", "but", "&", "then", "nor", "+"})),
     ):
         if low in known:
             item = Item(kind, low, start, end)
@@ -97,12 +112,21 @@ def _settle(found: list[Item]) -> None:
         after = found[index + 1] if index + 1 < len(found) else None
         if item.kind == "rel" and item.word == "that" and (before is None or before.kind in ("sub", "prep")):
             item.kind = "det"
-        elif item.word in ("this", "that") and after is not None and (after.kind in ("name", "word") and not (after.kind == "word" and after.word.endswith("s") and item.word == "that")):
+        elif (
+            item.word in ("this", "that")
+            and after is not None
+            and (
+                after.kind in ("name", "word")
+                and not (after.kind == "word" and after.word.endswith("s") and item.word == "that")
+            )
+        ):
             item.kind = "det" if item.word == "this" or before is None else item.kind
         elif item.kind == "verb":
             if _is_noun(item, before, after, found, index):
                 item.kind = "word"
-        elif (item.word == "no" and after is not None and after.word == "longer") or (item.kind == "conj" and item.word == "then" and before is not None and before.kind == "conj"):
+        elif (item.word == "no" and after is not None and after.word == "longer") or (
+            item.kind == "conj" and item.word == "then" and before is not None and before.kind == "conj"
+        ):
             item.kind = "adv"
 
 
@@ -113,7 +137,9 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
         if item.form not in ("base", "s") or not follows:
             return False
         transitive = lexicon.FRAMES[item.lemma].get("") == "C"
-        return follows[0].kind in ("be", "modal") or (follows[0].kind == "prep" and (transitive or follows[0].word not in lexicon.FRAMES[item.lemma]))
+        return follows[0].kind in ("be", "modal") or (
+            follows[0].kind == "prep" and (transitive or follows[0].word not in lexicon.FRAMES[item.lemma])
+        )
     while before is not None and before.kind == "adv" and index > 0:
         index -= 1
         before = found[index - 1] if index else None
@@ -121,9 +147,22 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
         return False
     if item.form == "ing":
         # "delegates payment processing to": a noun with its modifier.
-        if before.kind == "word" and after is not None and after.kind == "prep" and not before.code and before.word not in lexicon.PARTS and not before.word.endswith("s"):
+        if (
+            before.kind == "word"
+            and after is not None
+            and after.kind == "prep"
+            and not before.code
+            and before.word not in lexicon.PARTS
+            and not before.word.endswith("s")
+        ):
             return True
-        if before.kind == "name" and after is not None and after.kind == "prep" and index > 1 and found[index - 2].kind == "verb":
+        if (
+            before.kind == "name"
+            and after is not None
+            and after.kind == "prep"
+            and index > 1
+            and found[index - 2].kind == "verb"
+        ):
             return True
         return before.kind == "det" or (after is not None and after.kind == "word" and before.kind == "det")
     if item.form == "ed":
@@ -153,6 +192,13 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
         if item.form == "base":
             # "The services call X": a coordination of names takes the base form.
             coordinated = any(i.kind == "conj" for i in found[max(0, index - 4) : index])
-            return not coordinated and not (before.word.endswith("s") and "service" in before.word) and item.word != "read"
-        return after is not None and after.kind in ("be", "modal", "prep") and after.word not in lexicon.FRAMES[item.lemma] and after.word != "directly"
+            return (
+                not coordinated and not (before.word.endswith("s") and "service" in before.word) and item.word != "read"
+            )
+        return (
+            after is not None
+            and after.kind in ("be", "modal", "prep")
+            and after.word not in lexicon.FRAMES[item.lemma]
+            and after.word != "directly"
+        )
     return False

@@ -17,11 +17,24 @@ _TO = dict.fromkeys(("to", "into", "onto", "towards"), "W")
 _IN = dict.fromkeys(("in", "into", "to", "on", "onto", "inside", "within"), "W")
 _FROM = {"from": "R", "off": "R", "via": "", "in": ""}
 _WITH = {"with": "C", "against": "C"}
-_PUB = {"": "p", "to": "P", "on": "P", "onto": "P", "into": "P", "through": "p", "via": "p", "in": "p", "using": "p", "over": "p"}
+_PUB = {
+    "": "p",
+    "to": "P",
+    "on": "P",
+    "onto": "P",
+    "into": "P",
+    "through": "p",
+    "via": "p",
+    "in": "p",
+    "using": "p",
+    "over": "p",
+}
 _SUB = {"": "s", "to": "S", "on": "S", "for": "S", "from": "R", "via": "s", "by": "s", "through": "s", "off": "s"}
 
 FRAMES: Final[dict[str, dict[str, str]]] = {
-    **dict.fromkeys(("call", "invoke", "query", "contact", "consult", "ping", "hit", "front"), {"": "C", "on": "C", "to": "C"}),
+    **dict.fromkeys(
+        ("call", "invoke", "query", "contact", "consult", "ping", "hit", "front"), {"": "C", "on": "C", "to": "C"}
+    ),
     "access": {"": "C"},
     "ask": {"": "C", "from": "C"},
     "tell": {"": "C"},
@@ -36,7 +49,23 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("communicate", "interact", "integrate", "interface", "sync", "synchronize"), {"with": "C"}),
     "connect": {"to": "C"},
     "reach": {"": "C", "out": "C"},
-    **dict.fromkeys(("delegate", "forward", "submit", "relay", "route", "proxy", "dispatch", "transmit", "upload", "direct", "defer", "offload"), dict(_TO)),
+    **dict.fromkeys(
+        (
+            "delegate",
+            "forward",
+            "submit",
+            "relay",
+            "route",
+            "proxy",
+            "dispatch",
+            "transmit",
+            "upload",
+            "direct",
+            "defer",
+            "offload",
+        ),
+        dict(_TO),
+    ),
     "send": dict(_TO) | {"through": "p", "via": "p"},
     "post": dict(_TO),
     "pass": dict(_TO),
@@ -45,11 +74,31 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "report": dict(_TO),
     "push": dict(_TO) | {"on": "p"},
     "export": dict(_TO),
-    **dict.fromkeys(("fetch", "retrieve", "get", "load", "pull", "obtain", "collect", "download", "acquire", "source", "gather"), dict(_FROM)),
+    **dict.fromkeys(
+        ("fetch", "retrieve", "get", "load", "pull", "obtain", "collect", "download", "acquire", "source", "gather"),
+        dict(_FROM),
+    ),
     "read": dict(_FROM) | {"": "R"},
     "scrape": {"": "C", "from": "R"},
     "poll": {"": "R", "from": "R"},
-    **dict.fromkeys(("store", "save", "persist", "cache", "record", "insert", "index", "archive", "keep", "serialize", "log", "maintain", "hold"), dict(_IN)),
+    **dict.fromkeys(
+        (
+            "store",
+            "save",
+            "persist",
+            "cache",
+            "record",
+            "insert",
+            "index",
+            "archive",
+            "keep",
+            "serialize",
+            "log",
+            "maintain",
+            "hold",
+        ),
+        dict(_IN),
+    ),
     "update": dict(_IN) | {"": "d"},
     "write": dict(_IN) | {"": "p"},
     "append": dict(_TO),
@@ -57,7 +106,9 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "look": {"in": "C", "from": "C"},
     "fall": {"to": "C", "on": "C", "in": "C"},
     "accept": {},
-    **dict.fromkeys(("validate", "verify", "check", "authenticate", "authorize", "register", "reserve", "confirm"), dict(_WITH)),
+    **dict.fromkeys(
+        ("validate", "verify", "check", "authenticate", "authorize", "register", "reserve", "confirm"), dict(_WITH)
+    ),
     **dict.fromkeys(("notify", "alert", "inform"), {"": "C"}),
     "trigger": {"": "C"},
     **dict.fromkeys(("orchestrate", "coordinate"), {"": "C"}),
@@ -80,7 +131,22 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
 # What the agent phrase of a passive means, where it differs from turning the active round: `C` the subject calls the agent.
 BY_CALLED: Final = frozenset({"back", "power"})
 # "is exposed through G", "is reached via G": G calls the subject.
-WAYS_IN: Final = frozenset({"accessible", "reachable", "available", "expose", "access", "reach", "front", "route", "call", "invoke", "serve", "proxy"})
+WAYS_IN: Final = frozenset(
+    {
+        "accessible",
+        "reachable",
+        "available",
+        "expose",
+        "access",
+        "reach",
+        "front",
+        "route",
+        "call",
+        "invoke",
+        "serve",
+        "proxy",
+    }
+)
 TRIGGERS: Final = frozenset({"trigger", "drive", "wake", "invoke", "notify"})
 # "X lets Y call Z": the subject of the infinitive is the object.
 CONTROL: Final = frozenset(
@@ -93,12 +159,26 @@ PURPOSE: Final = frozenset(
     "ready connects connect acts exists allows".split()
 )
 # A clause with one of these hands its subject to "X provides a UI that calls Y".
-PRESENTING: Final = frozenset("is are was be provide provides expose exposes run runs has have contain contains include includes offer offers implement implements host hosts serve serves act acts".split())
-SIMULATING: Final = frozenset("simulate simulates imitate imitates generate generates mimic mimics fake fakes emulate emulates simulating imitating".split())
+PRESENTING: Final = frozenset(
+    "is are was be provide provides expose exposes run runs has have contain contains include includes offer offers implement implements host hosts serve serves act acts".split()
+)
+SIMULATING: Final = frozenset(
+    "simulate simulates imitate imitates generate generates mimic mimics fake fakes emulate emulates simulating imitating".split()
+)
 
 IRREGULAR: Final[dict[str, tuple[str, str]]] = {
-    "send": ("sent", "sent"), "get": ("got", "gotten"), "read": ("read", "read"), "write": ("wrote", "written"), "keep": ("kept", "kept"), "hit": ("hit", "hit"),
-    "make": ("made", "made"), "fall": ("fell", "fallen"), "speak": ("spoke", "spoken"), "hold": ("held", "held"), "drive": ("drove", "driven"), "tell": ("told", "told"),
+    "send": ("sent", "sent"),
+    "get": ("got", "gotten"),
+    "read": ("read", "read"),
+    "write": ("wrote", "written"),
+    "keep": ("kept", "kept"),
+    "hit": ("hit", "hit"),
+    "make": ("made", "made"),
+    "fall": ("fell", "fallen"),
+    "speak": ("spoke", "spoken"),
+    "hold": ("held", "held"),
+    "drive": ("drove", "driven"),
+    "tell": ("told", "told"),
 }
 
 
@@ -121,7 +201,9 @@ def _forms(lemma: str) -> dict[str, str]:
 
 
 # Form -> (lemma, kind of form).
-VERBS: Final[dict[str, tuple[str, str]]] = {form: (lemma, kind) for lemma in FRAMES for form, kind in _forms(lemma).items()}
+VERBS: Final[dict[str, tuple[str, str]]] = {
+    form: (lemma, kind) for lemma in FRAMES for form, kind in _forms(lemma).items()
+}
 # "is reachable through the gateway" reads like a passive.
 for _word in ("accessible", "reachable", "available"):
     for _form in [form for form, (lemma, _) in VERBS.items() if lemma == _word]:
@@ -129,13 +211,23 @@ for _word in ("accessible", "reachable", "available"):
     VERBS[_word] = (_word, "ed")
 VERBS["synchronise"] = ("synchronize", "base")
 
-PREPOSITIONS: Final = frozenset("to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except among".split())
-SUBORDINATORS: Final = frozenset("when whenever if while because so after before once unless until where although though whereas since whether therefore however otherwise instead".split())
+PREPOSITIONS: Final = frozenset(
+    "to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except among".split()
+)
+SUBORDINATORS: Final = frozenset(
+    "when whenever if while because so after before once unless until where although though whereas since whether therefore however otherwise instead".split()
+)
 RELATIVES: Final = frozenset({"that", "which", "who", "whose"})
 BE: Final = frozenset("is are was were be been being isn't aren't wasn't weren't".split())
-MODALS: Final = frozenset("will would can could may might must shall should does do did has have had cannot can't won't doesn't don't didn't mustn't shouldn't couldn't".split())
-NEGATIONS: Final = frozenset("not never cannot can't won't doesn't don't didn't mustn't shouldn't isn't aren't wasn't weren't couldn't neither nor".split())
-DETERMINERS: Final = frozenset("the a an its their our your this that these those each every any all some both several many other another no new his her".split())
+MODALS: Final = frozenset(
+    "will would can could may might must shall should does do did has have had cannot can't won't doesn't don't didn't mustn't shouldn't couldn't".split()
+)
+NEGATIONS: Final = frozenset(
+    "not never cannot can't won't doesn't don't didn't mustn't shouldn't isn't aren't wasn't weren't couldn't neither nor".split()
+)
+DETERMINERS: Final = frozenset(
+    "the a an its their our your this that these those each every any all some both several many other another no new his her".split()
+)
 PRONOUNS: Final = frozenset("it they this itself".split())
 ADVERBS: Final = frozenset(
     "also only then directly first finally asynchronously synchronously always usually often periodically continuously currently internally subsequently next never still now already just simply "
@@ -143,7 +235,9 @@ ADVERBS: Final = frozenset(
 )
 # Parts of a component: what they do, it does.
 # Who sends one of these to "accepts requests from B" calls it.
-REQUESTS: Final = frozenset("request requests call calls query queries traffic order orders command commands upload uploads connection connections submission submissions webhook webhooks".split())
+REQUESTS: Final = frozenset(
+    "request requests call calls query queries traffic order orders command commands upload uploads connection connections submission submissions webhook webhooks".split()
+)
 PARTS: Final = frozenset(
     "tool tools handler handlers server worker workers job jobs process processes app application component module modules function functions endpoint endpoints controller controllers code library "
     "backend implementation thread scheduler listener daemon script scripts middleware container pod pods instance instances api wrapper client plugin method methods resolver resolvers loop task tasks "
@@ -151,6 +245,24 @@ PARTS: Final = frozenset(
 )
 SELVES: Final = frozenset({"service", "microservice", "component", "application", "app", "system", "module"})
 PROTOCOLS: Final = {
-    "http": "http", "https": "http", "rest": "http", "restful": "http", "grpc": "grpc", "graphql": "graphql", "websocket": "websocket", "websockets": "websocket", "tcp": "tcp",
-    "amqp": "amqp", "mqtt": "mqtt", "jdbc": "jdbc", "sql": "sql", "soap": "soap", "thrift": "thrift", "smtp": "smtp", "udp": "udp", "kafka": "kafka", "feign": "http", "openfeign": "http",
+    "http": "http",
+    "https": "http",
+    "rest": "http",
+    "restful": "http",
+    "grpc": "grpc",
+    "graphql": "graphql",
+    "websocket": "websocket",
+    "websockets": "websocket",
+    "tcp": "tcp",
+    "amqp": "amqp",
+    "mqtt": "mqtt",
+    "jdbc": "jdbc",
+    "sql": "sql",
+    "soap": "soap",
+    "thrift": "thrift",
+    "smtp": "smtp",
+    "udp": "udp",
+    "kafka": "kafka",
+    "feign": "http",
+    "openfeign": "http",
 }

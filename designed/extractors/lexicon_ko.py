@@ -3,7 +3,7 @@
 Roles: `obj` (를), `goal` (에, 에게, 로), `source` (에서, 로부터), `with` (와, 과), `via` (를 통해). Codes as in `lexicon_en`.
 """
 
-# ruff: noqa: E501, RUF024  # word lists stay in one line each; frames that share a table never change it
+# ruff: noqa: RUF024  # frames that share a table never change it
 
 from __future__ import annotations
 
@@ -26,11 +26,41 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("호출", "콜", "call", "invoke", "접근", "방문"), _CALL),
     **dict.fromkeys(("요청", "request", "의뢰", "문의"), _ASK),
     **dict.fromkeys(("조회", "질의", "쿼리", "참조", "확인", "검증", "query", "인증", "체크"), _LOOK),
-    **dict.fromkeys(("전송", "송신", "전달", "발송", "재발송", "재전송", "푸시", "전파", "포워딩", "라우팅", "위임", "업로드", "제출", "프록시", "보내", "넘기", "보내주", "넘겨주", "전달해주", "send", "forward", "중계"), _SEND),
+    **dict.fromkeys(
+        (
+            "전송",
+            "송신",
+            "전달",
+            "발송",
+            "재발송",
+            "재전송",
+            "푸시",
+            "전파",
+            "포워딩",
+            "라우팅",
+            "위임",
+            "업로드",
+            "제출",
+            "프록시",
+            "보내",
+            "넘기",
+            "보내주",
+            "넘겨주",
+            "전달해주",
+            "send",
+            "forward",
+            "중계",
+        ),
+        _SEND,
+    ),
     **dict.fromkeys(("저장", "기록", "적재", "보관", "캐싱", "캐시", "쓰", "insert", "영속화", "남기"), _STORE),
     **dict.fromkeys(("가져오", "읽", "불러오", "받아오", "읽어오", "획득", "로드", "얻", "fetch", "꺼내"), _FETCH),
-    **dict.fromkeys(("발행", "퍼블리시", "publish", "produce", "emit", "송출", "게시", "방출", "생산", "브로드캐스트"), _PUB),
-    **dict.fromkeys(("구독", "subscribe", "consume", "컨슘", "소비", "리슨", "listen", "청취", "폴링", "수신", "바라보"), _SUB),
+    **dict.fromkeys(
+        ("발행", "퍼블리시", "publish", "produce", "emit", "송출", "게시", "방출", "생산", "브로드캐스트"), _PUB
+    ),
+    **dict.fromkeys(
+        ("구독", "subscribe", "consume", "컨슘", "소비", "리슨", "listen", "청취", "폴링", "수신", "바라보"), _SUB
+    ),
     **dict.fromkeys(("받", "처리", "핸들링"), {"obj": "s", "via": "C"}),
     **dict.fromkeys(sorted(MUTUAL), _LINK),
     **dict.fromkeys(("의존", "종속"), {"goal": "C"}),
@@ -46,15 +76,23 @@ WITH: Final = frozenset({"와", "과", "랑", "이랑", "하고"})
 OBJECT: Final = frozenset({"를", "을"})
 # Nouns behind a name's 의 (or behind the name) that leave the service meant: its API, its data.
 # What is called behind these is no service.
-NOT_SERVICE: Final = frozenset("명령 명령어 메서드 메소드 함수 테스트 코드 파일 로그 화면 콘솔 스크립트 빌드 개발자 담당자 팀 운영자 사용자 관리자 고객 배포 장애 설정 재시작 폴더 브랜치 문서".split())
+NOT_SERVICE: Final = frozenset(
+    "명령 명령어 메서드 메소드 함수 테스트 코드 파일 로그 화면 콘솔 스크립트 빌드 개발자 담당자 팀 운영자 사용자 관리자 고객 배포 장애 설정 재시작 폴더 브랜치 문서".split()
+)
 # Parts that act for the service whose section it is.
-PARTS: Final = frozenset("핸들러 컨슈머 프로듀서 워커 스케줄러 모듈 컴포넌트 배치 리스너 어댑터 컨트롤러 서버 로직 구현체 정책 애플리케이션 앱 프로세스 클라이언트 필터 인터셉터".split())
+PARTS: Final = frozenset(
+    "핸들러 컨슈머 프로듀서 워커 스케줄러 모듈 컴포넌트 배치 리스너 어댑터 컨트롤러 서버 로직 구현체 정책 애플리케이션 앱 프로세스 클라이언트 필터 인터셉터".split()
+)
 SELVES: Final = frozenset({"서비스", "시스템", "마이크로서비스", "모듈"})
 SELF_BEFORE: Final = frozenset({"이", "본", "해당", "저희", "우리"})
 # Who does things without being software: a topic of these is nobody's object.
-PERSONS: Final = frozenset("사용자 유저 고객 회원 관리자 운영자 개발자 담당자 판매자 구매자 기사 직원 상담원 의사 환자 간호사 플레이어 게이머 사람 팀 우리 저희 누구 본인 점주 라이더 손님 학생 강사 파트너".split())
+PERSONS: Final = frozenset(
+    "사용자 유저 고객 회원 관리자 운영자 개발자 담당자 판매자 구매자 기사 직원 상담원 의사 환자 간호사 플레이어 게이머 사람 팀 우리 저희 누구 본인 점주 라이더 손님 학생 강사 파트너".split()
+)
 # Stands for the topic named last: 이를, 이 이벤트를, 해당 큐를.
 THIS: Final = frozenset({"이", "그", "해당", "이것", "그것", "동일"})
 ASYNC: Final = frozenset("이벤트 메시지 메세지 토픽 event message".split())
-EVENT_STOP: Final = frozenset("도메인 해당 각 모든 이 그 비동기 관련 다른 여러 외부 내부 실패 성공 보상 이런 카프카 kafka 통합 하나의 새 신규 발행 구독 수신 전체 처리 특정 클릭 비즈니스".split())
+EVENT_STOP: Final = frozenset(
+    "도메인 해당 각 모든 이 그 비동기 관련 다른 여러 외부 내부 실패 성공 보상 이런 카프카 kafka 통합 하나의 새 신규 발행 구독 수신 전체 처리 특정 클릭 비즈니스".split()
+)
 """Words before 이벤트 that name no event."""

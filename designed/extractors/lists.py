@@ -29,36 +29,67 @@ _START_ORDER = re.compile(r"compose|start(?:up)? order|depends_on|kubernetes res
 Listed = list[tuple[Statement, int, int]]
 
 
-def list_statements(document: Document, block: Block, flat: Flat, found: Sequence[Name], context: Context) -> Listed | None:
+def list_statements(
+    document: Document, block: Block, flat: Flat, found: Sequence[Name], context: Context
+) -> Listed | None:
     """Statements of an item; None where it is to be read as ordinary sentences."""
-    parent = (block.parents[-1] if block.parents[-1] is not block else block.parents[-2] if len(block.parents) > 1 else None) if block.parents and block.item else None
+    parent = (
+        (block.parents[-1] if block.parents[-1] is not block else block.parents[-2] if len(block.parents) > 1 else None)
+        if block.parents and block.item
+        else None
+    )
     lead = document.flat(parent.start, parent.end).text.strip() if parent is not None else ""
     if _VARIABLE.search(lead) or _VARIABLE.match(flat.text.strip(" `*")):
-        made = [(s, 0, len(flat.text)) for s in address_statements(flat, 0, len(flat.text), found, context, "list.address")]
+        made = [
+            (s, 0, len(flat.text)) for s in address_statements(flat, 0, len(flat.text), found, context, "list.address")
+        ]
         if made:
             return made
     role = role_of(lead.rstrip(":")) if lead else None
     inline = re.match(r"\s*([^:]{3,40}):\s+", flat.text)
     subject = _subject(context)
     if role is not None and subject is not None and not _START_ORDER.search(_above(document, parent)):
-        return [(s, 0, len(flat.text)) for s in _roles(subject, entries(flat, 0, len(flat.text), found, topics=role[0] != CALLS), role)]
-    if inline is not None and subject is not None and (own := role_of(inline[1])) is not None and not _START_ORDER.search(_above(document, block)):
-        return [(s, 0, len(flat.text)) for s in _roles(subject, entries(flat, inline.end(), len(flat.text), found, topics=own[0] != CALLS), own)]
+        return [
+            (s, 0, len(flat.text))
+            for s in _roles(subject, entries(flat, 0, len(flat.text), found, topics=role[0] != CALLS), role)
+        ]
+    if (
+        inline is not None
+        and subject is not None
+        and (own := role_of(inline[1])) is not None
+        and not _START_ORDER.search(_above(document, block))
+    ):
+        return [
+            (s, 0, len(flat.text))
+            for s in _roles(subject, entries(flat, inline.end(), len(flat.text), found, topics=own[0] != CALLS), own)
+        ]
     if flat.code and flat.code[0][0] <= 1 and _FILE.match(flat.text) is not None:
         return []
-    if found and found[0].start <= 2 and (match := _LEAD.match(flat.text, found[0].end)) is not None and not found[0].passive:
+    if (
+        found
+        and found[0].start <= 2
+        and (match := _LEAD.match(flat.text, found[0].end)) is not None
+        and not found[0].passive
+    ):
         return _of_lead(flat, found, match.end(), context)
     return None
 
 
 def led_statements(flat: Flat, found: Sequence[Name], context: Context) -> Listed | None:
     """‘Order Service: receives orders, ...’: a paragraph about its first name; None for any other."""
-    if not found or found[0].start > 2 or found[0].passive or not re.match(r"[`*\s]*:\s", flat.text[found[0].end : found[0].end + 6]):
+    if (
+        not found
+        or found[0].start > 2
+        or found[0].passive
+        or not re.match(r"[`*\s]*:\s", flat.text[found[0].end : found[0].end + 6])
+    ):
         return None
     return _of_lead(flat, found, found[0].end + 1, context)
 
 
-def address_statements(flat: Flat, start: int, end: int, found: Sequence[Name], context: Context, rule: str) -> Iterator[Statement]:
+def address_statements(
+    flat: Flat, start: int, end: int, found: Sequence[Name], context: Context, rule: str
+) -> Iterator[Statement]:
     """‘the address and port of the X service’, "X 내부 URL": whoever is configured with it calls X."""
     subject = _subject(context)
     if subject is None or subject.passive:
@@ -69,14 +100,28 @@ def address_statements(flat: Flat, start: int, end: int, found: Sequence[Name], 
             # CART_PORT in the cart service's own list is where it listens.
             break
         for name in found:
-            if "port" in match[0].casefold() and variable is not None and variable[0].endswith("_PORT") and not set(words(variable[0])) & set(words(name.raw.name)):
+            if (
+                "port" in match[0].casefold()
+                and variable is not None
+                and variable[0].endswith("_PORT")
+                and not set(words(variable[0])) & set(words(name.raw.name))
+            ):
                 # A port of its own, described by what serves it.
                 continue
-            if match.end() <= name.start <= match.end() + 24 and not re.search(r"[.;,]", flat.text[match.end() : name.start]) and not name.topic:
+            if (
+                match.end() <= name.start <= match.end() + 24
+                and not re.search(r"[.;,]", flat.text[match.end() : name.start])
+                and not name.topic
+            ):
                 yield Statement(CALLS, subject.raw, subject.key, name.raw, name.key, rule, match.start())
                 break
     for name in found:
-        if start <= name.start < end and HANGUL_WORD.search(flat.text, start, end) and KO_ADDRESS.match(flat.text[name.end : name.end + 30].lstrip()) and not name.topic:
+        if (
+            start <= name.start < end
+            and HANGUL_WORD.search(flat.text, start, end)
+            and KO_ADDRESS.match(flat.text[name.end : name.end + 30].lstrip())
+            and not name.topic
+        ):
             yield Statement(CALLS, subject.raw, subject.key, name.raw, name.key, rule, name.start)
 
 
@@ -105,7 +150,9 @@ def _of_lead(flat: Flat, found: Sequence[Name], start: int, context: Context) ->
             continue
         korean = HANGUL_WORD.search(flat.text, begin, last) is not None
         rule = "list_ko" if korean else "list_en"
-        statements, _ = (korean_statements if korean else english_statements)(flat, begin, last, [n for n in found if n.start >= begin], replace(here, rule=rule))
+        statements, _ = (korean_statements if korean else english_statements)(
+            flat, begin, last, [n for n in found if n.start >= begin], replace(here, rule=rule)
+        )
         made += [(s, first, last) for s in statements]
     return made
 
@@ -115,7 +162,16 @@ def _roles(subject: Name, things: Sequence[Name], role: Role) -> Iterator[Statem
     for thing in things[:1]:
         source, target = (thing, subject) if turned else (subject, thing)
         if not source.passive and source.key != target.key and not (relation == CALLS and target.topic):
-            yield Statement(Relation(relation).value, source.raw, source.key, target.raw, target.key, "list.role", 0, drawn="reversed" if turned else "")
+            yield Statement(
+                Relation(relation).value,
+                source.raw,
+                source.key,
+                target.raw,
+                target.key,
+                "list.role",
+                0,
+                drawn="reversed" if turned else "",
+            )
 
 
 def _subject(context: Context) -> Name | None:

@@ -17,7 +17,9 @@ _HISTORICAL = re.compile(
     r"\bno longer\b|(?<!is )(?<!are )(?<!be )\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release)",
     re.IGNORECASE,
 )
-_FORBIDDEN_AFTER = re.compile(r"\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b", re.IGNORECASE)
+_FORBIDDEN_AFTER = re.compile(
+    r"\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b", re.IGNORECASE
+)
 _BEFORE = re.compile(r"\b(?:previously|formerly|historically|in the past|originally|at one time)\b", re.IGNORECASE)
 _DEPRECATED = re.compile(
     r"\b(?:is|are|now|been)?\s?deprecated\b|\bbeing (?:phased out|retired|removed|replaced|decommissioned)\b|\b(?:will|to) be (?:removed|retired|replaced|decommissioned|phased out|dropped|deprecated)\b|\bscheduled for removal\b|\bend[- ]of[- ]life\b|\bsunset\b",
@@ -34,15 +36,39 @@ _CONDITIONAL = re.compile(
     re.IGNORECASE,
 )
 _HEADINGS = (
-    (Modality.PLANNED, re.compile(r"\b(?:roadmap|planned|future|upcoming|to ?do|proposal|proposed|next steps|backlog|target architecture|to-be)\b|로드맵|계획|예정|향후|추후", re.IGNORECASE)),
-    (Modality.DEPRECATED, re.compile(r"\b(?:deprecated|deprecations?|legacy|sunset|retired)\b|폐기|지원 ?종료|사용 ?중단", re.IGNORECASE)),
-    (Modality.HISTORICAL, re.compile(r"\b(?:history|historical|changelog|previous architecture|old architecture|before the migration|as-was)\b|변경 ?이력|과거|이전 구조", re.IGNORECASE)),
-    (Modality.FORBIDDEN, re.compile(r"\b(?:forbidden|prohibited|not allowed|don'ts|anti-?patterns?)\b|금지", re.IGNORECASE)),
+    (
+        Modality.PLANNED,
+        re.compile(
+            r"\b(?:roadmap|planned|future|upcoming|to ?do|proposal|proposed|next steps|backlog|target architecture|to-be)\b|로드맵|계획|예정|향후|추후",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Modality.DEPRECATED,
+        re.compile(r"\b(?:deprecated|deprecations?|legacy|sunset|retired)\b|폐기|지원 ?종료|사용 ?중단", re.IGNORECASE),
+    ),
+    (
+        Modality.HISTORICAL,
+        re.compile(
+            r"\b(?:history|historical|changelog|previous architecture|old architecture|before the migration|as-was)\b|변경 ?이력|과거|이전 구조",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Modality.FORBIDDEN,
+        re.compile(r"\b(?:forbidden|prohibited|not allowed|don'ts|anti-?patterns?)\b|금지", re.IGNORECASE),
+    ),
 )
 
-_KO_FORBIDDEN = re.compile(r"지 ?(?:않|못|말|마)|(?:면|서는) ?안 ?[되된됩돼]|금지|불가|없이|없다|없습니다|허용하지|허용되지|(?<![가-힣])안 (?:한다|합니다|함|된다|됩니다)|(?:하|되)지 않")
-_KO_PLANNED = re.compile(r"예정|계획|향후|추후|앞으로|도입할|추가할|로드맵|(?:다음|차기) ?(?:버전|릴리스|분기|단계|스프린트)|검토 ?중|[1-4]분기|고려 ?중|할 것이다|될 것이다|할 것입니다")
-_KO_DEPRECATED = re.compile(r"폐기|deprecated|제거(?:할|될) ?예정|지원 ?(?:종료|중단)|사용 ?중단|걷어|단계적으로 (?:제거|폐지)", re.IGNORECASE)
+_KO_FORBIDDEN = re.compile(
+    r"지 ?(?:않|못|말|마)|(?:면|서는) ?안 ?[되된됩돼]|금지|불가|없이|없다|없습니다|허용하지|허용되지|(?<![가-힣])안 (?:한다|합니다|함|된다|됩니다)|(?:하|되)지 않"
+)
+_KO_PLANNED = re.compile(
+    r"예정|계획|향후|추후|앞으로|도입할|추가할|로드맵|(?:다음|차기) ?(?:버전|릴리스|분기|단계|스프린트)|검토 ?중|[1-4]분기|고려 ?중|할 것이다|될 것이다|할 것입니다"
+)
+_KO_DEPRECATED = re.compile(
+    r"폐기|deprecated|제거(?:할|될) ?예정|지원 ?(?:종료|중단)|사용 ?중단|걷어|단계적으로 (?:제거|폐지)", re.IGNORECASE
+)
 _KO_HISTORICAL = re.compile(r"더 ?이상|과거에|예전에|이전에는|기존에는|원래는|했었|하였었|되었었|였었")
 _KO_CONDITIONAL = re.compile(
     r"없으면|있으면|않으면|아니면|없을 ?(?:때|경우)|않을 ?(?:때|경우)|없는 ?경우|경우에만|때만|[한할된될인는] 경우|만약|만일|미스|실패 ?(?:시|하면|할 경우|한 경우)|장애 ?시|필요 ?시|선택적으로|타임아웃"

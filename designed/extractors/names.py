@@ -20,7 +20,9 @@ from nexus.model.service import NodeKind
 from nexus.model.technology import TECHNOLOGIES
 
 _VERB_FORMS = frozenset(VERBS)
-_EVENT = re.compile(r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])")
+_EVENT = re.compile(
+    r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])"
+)
 _ORCHESTRATED = re.compile(r"orchestrat|coordinat", re.IGNORECASE)
 # Languages and runtimes: drawn in legends, never called.
 _LANGUAGES = frozenset(
@@ -30,7 +32,10 @@ _LANGUAGES = frozenset(
 _CODE_EVENT = re.compile(r"[A-Za-z가-힣][\w가-힣.*:-]{1,80}")
 # Where a text can bring a name itself.
 BRINGS = re.compile(r"이벤트|토픽|메시지|메세지|[a-z][A-Z]|[a-z][._][a-z]|->|→|\bAPI\b")
-_FILE = re.compile(r"\.(?:md|ya?ml|json|py|js|ts|go|java|kt|sh|rs|rb|php|cs|cpp|c|h|txt|proto|html|css|xml|toml|ini|env|sql|conf|cfg|lock|properties|gradle|jar|com|org|io|net|dev|local|exe|dll|so)$", re.IGNORECASE)
+_FILE = re.compile(
+    r"\.(?:md|ya?ml|json|py|js|ts|go|java|kt|sh|rs|rb|php|cs|cpp|c|h|txt|proto|html|css|xml|toml|ini|env|sql|conf|cfg|lock|properties|gradle|jar|com|org|io|net|dev|local|exe|dll|so)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +110,20 @@ class Names:
                 continue
             if not likely:
                 name = replace(name, doubtful=True)
-            if found and found[-1].key == name.key and not re.search(r"[A-Za-z가-힣,]", flat.text[found[-1].end : name.start]):
-                found[-1] = Name(found[-1].start, name.end, name.core, found[-1].raw, name.key, name.kind or found[-1].kind, name.product)
+            if (
+                found
+                and found[-1].key == name.key
+                and not re.search(r"[A-Za-z가-힣,]", flat.text[found[-1].end : name.start])
+            ):
+                found[-1] = Name(
+                    found[-1].start,
+                    name.end,
+                    name.core,
+                    found[-1].raw,
+                    name.key,
+                    name.kind or found[-1].kind,
+                    name.product,
+                )
                 continue
             found.append(name)
         return found
@@ -121,12 +138,34 @@ class Names:
             return None
         kind = entity.kind if entity is not None else str(product[1] if product else "")
         key = entity.rid if entity is not None else f"product:{product[0] if product else spelling}"
-        raw = RawName(short.name, short.kind) if short is not None else RawName(spelling, "" if entity is not None and len(resolved.candidates) < 2 else kind)
+        raw = (
+            RawName(short.name, short.kind)
+            if short is not None
+            else RawName(spelling, "" if entity is not None and len(resolved.candidates) < 2 else kind)
+        )
         return Name(shift + item.start, shift + item.end, shift + item.core_end, raw, key, kind, product is not None)
 
 
 # Last words of names that stand for the whole name where the system has only one such thing.
-_SHORT = frozenset({"gateway", "collector", "게이트웨이", "broker", "hub", "engine", "adapter", "registry", "scheduler", "planner", "orchestrator", "worker", "portal", "bridge", "dispatcher"})
+_SHORT = frozenset(
+    {
+        "gateway",
+        "collector",
+        "게이트웨이",
+        "broker",
+        "hub",
+        "engine",
+        "adapter",
+        "registry",
+        "scheduler",
+        "planner",
+        "orchestrator",
+        "worker",
+        "portal",
+        "bridge",
+        "dispatcher",
+    }
+)
 
 
 # What is left of "new-service" without its suffix is a word of every text, and no name.
@@ -139,7 +178,9 @@ def searched(entities: Iterable[Entity]) -> list[str]:
     """Spellings to look for in running text."""
     found = list(entities)
     own = {spelling.casefold() for entity in found for spelling in spellings(entity)}
-    return [spelling for spelling in searchable(found) if spelling.casefold() not in _COMMON or spelling.casefold() in own]
+    return [
+        spelling for spelling in searchable(found) if spelling.casefold() not in _COMMON or spelling.casefold() in own
+    ]
 
 
 def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
@@ -150,7 +191,11 @@ def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
             parts = words(spelling)
             if len(parts) > 1 and parts[-1] in _SHORT:
                 found.setdefault(parts[-1], {})[entity.rid] = entity
-    return {word: next(iter(entities.values())) for word, entities in found.items() if len(entities) == 1 and word not in known}
+    return {
+        word: next(iter(entities.values()))
+        for word, entities in found.items()
+        if len(entities) == 1 and word not in known
+    }
 
 
 def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:
@@ -162,7 +207,13 @@ def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:
 
     for first, last in flat.code:
         name = flat.text[first:last].strip()
-        if start <= first < end and _CODE_EVENT.fullmatch(name) and not _FILE.search(name) and free(first, last) and not name.isupper():
+        if (
+            start <= first < end
+            and _CODE_EVENT.fullmatch(name)
+            and not _FILE.search(name)
+            and free(first, last)
+            and not name.isupper()
+        ):
             found.append(_brought(first, last, name))
     for match in _EVENT.finditer(flat.text, start, end):
         name = next(g for g in match.groups() if g)
@@ -172,7 +223,15 @@ def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:
 
 
 def _brought(start: int, end: int, name: str) -> Name:
-    return Name(start, end, end, RawName(name, NodeKind.TOPIC.value), f"topic:{name.casefold()}", NodeKind.TOPIC.value, brought=True)
+    return Name(
+        start,
+        end,
+        end,
+        RawName(name, NodeKind.TOPIC.value),
+        f"topic:{name.casefold()}",
+        NodeKind.TOPIC.value,
+        brought=True,
+    )
 
 
 @lru_cache(maxsize=16)

@@ -16,13 +16,29 @@ from designed.extractors.names import Name
 from designed.extractors.statements import CALLS, Context, Statement
 from nexus.model.claim import Modality
 
-_NOUNS = re.compile(r"\b(?:calls?|requests?|quer(?:y|ies)|traffic|connections?|invocations?|lookups?|RPCs?)\b", re.IGNORECASE)
-_PROXY = re.compile(r"\b(?:reverse prox(?:y|ies)|prox(?:y|ies)|load balancer|gateway|facade|front ?door|entry ?point|ingress|wrapper|client)\s+(?:for|to|of|in front of|around)\b|\b(?:sits?|stands?|placed|deployed)\s+in front of\b|\bdependenc(?:y|ies)\s+on\b", re.IGNORECASE)
-_API_FOR = re.compile(r"\b(?:provides?|exposes?|offers?|serves?)\b[^.;:]{0,40}?\b(?:APIs?|endpoints?|resources)\b[^.;:]{0,20}?\b(?:for|to)\b(?=\s+(?:the|other|its|both|all|`|\*|\[|[A-Z]|[a-z]+-))", re.IGNORECASE)
+_NOUNS = re.compile(
+    r"\b(?:calls?|requests?|quer(?:y|ies)|traffic|connections?|invocations?|lookups?|RPCs?)\b", re.IGNORECASE
+)
+_PROXY = re.compile(
+    r"\b(?:reverse prox(?:y|ies)|prox(?:y|ies)|load balancer|gateway|facade|front ?door|entry ?point|ingress|wrapper|client)\s+(?:for|to|of|in front of|around)\b|\b(?:sits?|stands?|placed|deployed)\s+in front of\b|\bdependenc(?:y|ies)\s+on\b",
+    re.IGNORECASE,
+)
+_API_FOR = re.compile(
+    r"\b(?:provides?|exposes?|offers?|serves?)\b[^.;:]{0,40}?\b(?:APIs?|endpoints?|resources)\b[^.;:]{0,20}?\b(?:for|to)\b(?=\s+(?:the|other|its|both|all|`|\*|\[|[A-Z]|[a-z]+-))",
+    re.IGNORECASE,
+)
 # Somebody is told what to do: what the sentence names is not the service's own doing.
-_TOLD = re.compile(r"\b(?:you|your|we|let's)\b|^\W*(?:then|now|next|first|finally|please|also|and)?\s*(?:make|send|issue|run|execute|open|try|use|call|create|start|set|add|configure|perform|do|visit|go|navigate|click|check|test|verify|ensure|replace|point|see|note|query|invoke|access)\b(?!\s+(?:is|are|was))", re.IGNORECASE)
-_PROTOCOL = re.compile(r"\b(?:over|via|using|by|through|with|an?|the)\s+(?:\w+\s)?(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|SOAP|Thrift|SMTP|UDP|Feign|OpenFeign)\b|\b(HTTPS?|REST|gRPC|GraphQL)\s+(?:calls?|requests?|API)\b", re.IGNORECASE)
-_OPERATION = re.compile(r"^(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+/\S*|/[\w{}/:.-]+|[A-Z]\w+(?:Service)?[./][A-Z]\w+)$")
+_TOLD = re.compile(
+    r"\b(?:you|your|we|let's)\b|^\W*(?:then|now|next|first|finally|please|also|and)?\s*(?:make|send|issue|run|execute|open|try|use|call|create|start|set|add|configure|perform|do|visit|go|navigate|click|check|test|verify|ensure|replace|point|see|note|query|invoke|access)\b(?!\s+(?:is|are|was))",
+    re.IGNORECASE,
+)
+_PROTOCOL = re.compile(
+    r"\b(?:over|via|using|by|through|with|an?|the)\s+(?:\w+\s)?(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|SOAP|Thrift|SMTP|UDP|Feign|OpenFeign)\b|\b(HTTPS?|REST|gRPC|GraphQL)\s+(?:calls?|requests?|API)\b",
+    re.IGNORECASE,
+)
+_OPERATION = re.compile(
+    r"^(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+/\S*|/[\w{}/:.-]+|[A-Z]\w+(?:Service)?[./][A-Z]\w+)$"
+)
 
 
 def noun_statements(
@@ -43,7 +59,19 @@ def noun_statements(
                 break
             if part.kind == "name" and part.name is not None and not part.name.passive:
                 yield from (
-                    Statement(CALLS, part.name.raw, part.name.key, p.raw, p.key, f"{context.rule}.provides", at, modality, drawn="reversed") for p in provider if p.key != part.name.key
+                    Statement(
+                        CALLS,
+                        part.name.raw,
+                        part.name.key,
+                        p.raw,
+                        p.key,
+                        f"{context.rule}.provides",
+                        at,
+                        modality,
+                        drawn="reversed",
+                    )
+                    for p in provider
+                    if p.key != part.name.key
                 )
     for match in _NOUNS.finditer(text):
         at = start + match.start()
@@ -75,7 +103,13 @@ def noun_statements(
             for way in ways:
                 for target in sides["to"]:
                     if target.key != way.key and not target.topic:
-                        made_way = _noun(way, target, at, Modality.EXCLUSIVE if forced and modality is not Modality.FORBIDDEN else modality, context)
+                        made_way = _noun(
+                            way,
+                            target,
+                            at,
+                            Modality.EXCLUSIVE if forced and modality is not Modality.FORBIDDEN else modality,
+                            context,
+                        )
                         made_way.gateway, made_way.exclusivity = (way.raw.name, "only_via") if forced else ("", "")
                         yield made_way
             continue
@@ -86,7 +120,12 @@ def noun_statements(
             subject = _noun_subject(parts, index, context)
             if told and any(s.start < 0 for s in subject):
                 continue
-            yield from (_noun(s, target, at, modality, context) for s in subject for target in sides["to"] if not target.topic and s.key != target.key)
+            yield from (
+                _noun(s, target, at, modality, context)
+                for s in subject
+                for target in sides["to"]
+                if not target.topic and s.key != target.key
+            )
     for match in _PROXY.finditer(text):
         at = start + match.end()
         index = next((i for i, p in enumerate(parts) if p.start >= at), len(parts))
@@ -95,7 +134,9 @@ def noun_statements(
             if part.kind in ("stop", "rel", "sub", "be", "modal", "verb"):
                 break
             if part.kind == "name" and part.name is not None and not part.name.topic:
-                yield from (_noun(source, part.name, at, modality, context) for source in sources if source.key != part.name.key)
+                yield from (
+                    _noun(source, part.name, at, modality, context) for source in sources if source.key != part.name.key
+                )
 
 
 def _ways(parts: Sequence[Item], index: int) -> list[Name]:
@@ -107,7 +148,12 @@ def _ways(parts: Sequence[Item], index: int) -> list[Name]:
             break
         if part.kind == "prep" and part.word != "of":
             slot = part.word
-        elif part.kind == "name" and part.name is not None and slot in ("through", "via", "over") and not part.name.passive:
+        elif (
+            part.kind == "name"
+            and part.name is not None
+            and slot in ("through", "via", "over")
+            and not part.name.passive
+        ):
             found.append(part.name)
     return found
 
@@ -125,7 +171,13 @@ def _noun_subject(parts: Sequence[Item], index: int, context: Context) -> list[N
             return [context.previous]
         if part.kind in ("verb", "be", "modal", "pron"):
             break
-        if part.kind == "word" and not part.code and part.word not in lexicon.SELVES and part.word not in lexicon.PARTS and not _NOUNS.fullmatch(part.word):
+        if (
+            part.kind == "word"
+            and not part.code
+            and part.word not in lexicon.SELVES
+            and part.word not in lexicon.PARTS
+            and not _NOUNS.fullmatch(part.word)
+        ):
             break
     return implicit(context)
 
@@ -138,5 +190,7 @@ def protocol(text: str) -> str:
 
 def operation(flat: Flat, start: int, end: int) -> str:
     """The operation in the sentence's code spans, "" for none or several."""
-    found = {flat.text[a:b].strip() for a, b in flat.code if start <= a < end and _OPERATION.match(flat.text[a:b].strip())}
+    found = {
+        flat.text[a:b].strip() for a, b in flat.code if start <= a < end and _OPERATION.match(flat.text[a:b].strip())
+    }
     return found.pop() if len(found) == 1 else ""

@@ -35,7 +35,9 @@ class Outline:
         stop = len(self.lines[line].rstrip()) if end is None else end
         self._blocks.append(Block("heading", self.offset(line, column), self.offset(line, stop), level))
 
-    def paragraph(self, first: int, last: int, column: int = 0, parents: tuple[Block, ...] = (), *, item: bool = False) -> Block:
+    def paragraph(
+        self, first: int, last: int, column: int = 0, parents: tuple[Block, ...] = (), *, item: bool = False
+    ) -> Block:
         """Text of the lines [first, last), from `column` of the first."""
         block = Block("text", self.offset(first, column), self.offset(last), len(parents) + item, item, parents=parents)
         self._blocks.append(block)
@@ -46,7 +48,14 @@ class Outline:
         indent = min((self.indent(line) for line in range(first, last)), default=0)
         language = language.strip().casefold()
         self._blocks.append(
-            Block("fence", self.offset(first), self.offset(last), parents=parents, language=LANGUAGES.get(language, language), indent=indent if indent < 1 << 30 else 0)
+            Block(
+                "fence",
+                self.offset(first),
+                self.offset(last),
+                parents=parents,
+                language=LANGUAGES.get(language, language),
+                indent=indent if indent < 1 << 30 else 0,
+            )
         )
 
     def table(self, rows: list[tuple[Cell, ...]], parents: tuple[Block, ...] = ()) -> None:

@@ -19,7 +19,12 @@ _POSTPOSITIONS = frozenset({"통하", "거치", "경유", "의하", "위하", "�
 
 
 # Nouns that act, though they name nobody.
-_ACTING = lexicon.PERSONS | lexicon.PARTS | lexicon.SELVES | frozenset("이 그 앱 웹 화면 페이지 툴 백엔드 프론트엔드 프런트엔드 브라우저 단말 장비".split())
+_ACTING = (
+    lexicon.PERSONS
+    | lexicon.PARTS
+    | lexicon.SELVES
+    | frozenset("이 그 앱 웹 화면 페이지 툴 백엔드 프론트엔드 프런트엔드 브라우저 단말 장비".split())
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +67,31 @@ def parse(text: str, start: int, end: int, names: Sequence[Name], topic: Name | 
             pending += _arguments(units, index)
         elif unit.kind == "verb" and unit.stem not in _POSTPOSITIONS:
             _close(units, index, pending, carried, found)
-        elif unit.kind == "verb" and unit.stem in ("통하", "이용", "활용") and pending and pending[-1].name is not None and pending[-1].name.kind == NodeKind.DATABASE:
+        elif (
+            unit.kind == "verb"
+            and unit.stem in ("통하", "이용", "활용")
+            and pending
+            and pending[-1].name is not None
+            and pending[-1].name.kind == NodeKind.DATABASE
+        ):
             # "Redis를 통한 재고 차감": a store is used, whatever for.
             subjects = [a for a in pending if a.role in ("subj", "topic")]
-            verb = Verb("사용", unit.start, unit.end, [a for a in subjects if a.name is not None], [replace(pending[-1], role="obj")])
+            verb = Verb(
+                "사용",
+                unit.start,
+                unit.end,
+                [a for a in subjects if a.name is not None],
+                [replace(pending[-1], role="obj")],
+            )
             verb.other = bool(subjects) and not verb.subjects
             found.append(verb)
         index += 1
     return found
 
 
-def _close(units: Sequence[Unit], index: int, pending: list[Argument], carried: list[Argument], found: list[Verb]) -> None:
+def _close(
+    units: Sequence[Unit], index: int, pending: list[Argument], carried: list[Argument], found: list[Verb]
+) -> None:
     """A verb ends a clause: take its arguments."""
     unit = units[index]
     adnominal = unit.ending == "ETM"
@@ -83,10 +102,18 @@ def _close(units: Sequence[Unit], index: int, pending: list[Argument], carried: 
     topics = [a for a in pending if a.role == "topic"]
     # The nearest 이/가 belongs to a describing clause; 은/는 waits for the main one.
     head = following if adnominal and following is not None and following.kind == "np" and following.names else None
-    time = following is not None and following.kind == "np" and following.noun in ("때", "후", "뒤", "경우", "전", "다음", "시", "직후")
+    time = (
+        following is not None
+        and following.kind == "np"
+        and following.noun in ("때", "후", "뒤", "경우", "전", "다음", "시", "직후")
+    )
     own = subjects[-1:] if adnominal and not time else subjects
     last_topic = max((i for i, a in enumerate(pending) if a.role == "topic"), default=-1)
-    taken = [a for i, a in enumerate(pending) if a.role not in ("subj", "topic") and (not adnominal or time or i > last_topic)]
+    taken = [
+        a
+        for i, a in enumerate(pending)
+        if a.role not in ("subj", "topic") and (not adnominal or time or i > last_topic)
+    ]
     only = [a for a in own if a.only and a.name is not None]
     if only and topics and not unit.passive and not any(a.role == "obj" for a in taken):
         # "A는 B만 호출한다": B is all that it calls.
@@ -111,8 +138,14 @@ def _close(units: Sequence[Unit], index: int, pending: list[Argument], carried: 
                     verb.arguments.append(Argument("obj", name, ""))
         objects = any(a.role == "obj" for a in verb.arguments)
         # 예약 정보는 Redis에 저장한다: what is no person and does not act is what is done to.
-        done = [] if objects or unit.passive else [a for a in topics if a.name is None and a.noun and a.noun.split(" ")[-1] not in _ACTING]
-        nameless = [a for a in (*own, *(topics if not (adnominal and not time) else [])) if a.name is None and a not in done]
+        done = (
+            []
+            if objects or unit.passive
+            else [a for a in topics if a.name is None and a.noun and a.noun.split(" ")[-1] not in _ACTING]
+        )
+        nameless = [
+            a for a in (*own, *(topics if not (adnominal and not time) else [])) if a.name is None and a not in done
+        ]
         if not verb.subjects and not verb.passive:
             if carried and not nameless:
                 verb.subjects = [a for a in carried if a.name is not None]
@@ -124,9 +157,11 @@ def _close(units: Sequence[Unit], index: int, pending: list[Argument], carried: 
                 verb.subjects = [a for a in topics if a.name is not None]
         elif verb.passive and not verb.subjects and carried and not nameless:
             verb.subjects = [a for a in carried if a.name is not None]
-        verb.asynchronous = any(a.noun.split(" ")[-1] in lexicon.ASYNC for a in verb.arguments if a.role == "obj") or (
-            adnominal and following is not None and following.noun.split(" ")[-1] in lexicon.ASYNC
-        ) or any(a.noun in ("정보", "내용", "결과") for a in verb.arguments if a.role == "obj")
+        verb.asynchronous = (
+            any(a.noun.split(" ")[-1] in lexicon.ASYNC for a in verb.arguments if a.role == "obj")
+            or (adnominal and following is not None and following.noun.split(" ")[-1] in lexicon.ASYNC)
+            or any(a.noun in ("정보", "내용", "결과") for a in verb.arguments if a.role == "obj")
+        )
         found.append(verb)
         if verb.subjects and not adnominal and not verb.passive:
             carried[:] = verb.subjects
@@ -138,7 +173,9 @@ def _close(units: Sequence[Unit], index: int, pending: list[Argument], carried: 
             carried[:] = [a for a in spoken if a.name is not None]
         elif place := [a for a in taken if a.role == "source" and a.name is not None and not a.name.passive]:
             carried[:] = place
-        elif spoken and (unit.ending == "ETN" or (unit.ending == "EC" and units[index].tag in ("고", "며", "아", "어", "여", "서"))):
+        elif spoken and (
+            unit.ending == "ETN" or (unit.ending == "EC" and units[index].tag in ("고", "며", "아", "어", "여", "서"))
+        ):
             carried[:] = spoken
     if adnominal and not time:
         farther = [a for a in taken if a.role == "source" and a.name is not None][:-1]
@@ -171,8 +208,14 @@ def _from_place(verb: Verb, unit: Unit) -> None:
     """‘주문 서비스에서 결제 서비스를 호출한다’: the place is who does it, unless somebody else is named."""
     if verb.subjects or verb.passive or verb.receives:
         return
-    places = [a for a in verb.arguments if a.role == "source" and a.name is not None and not a.name.passive and a.noun != "from"]
-    rest = [a for a in verb.arguments if a.name is not None and a not in places and a.role in ("obj", "goal", "with", "via")]
+    places = [
+        a
+        for a in verb.arguments
+        if a.role == "source" and a.name is not None and not a.name.passive and a.noun != "from"
+    ]
+    rest = [
+        a for a in verb.arguments if a.name is not None and a not in places and a.role in ("obj", "goal", "with", "via")
+    ]
     events = any(a.role == "obj" and a.name is None and a.noun.split(" ")[-1] in lexicon.ASYNC for a in verb.arguments)
     if places and (rest or events or verb.relative or unit.ending == "ETM"):
         # The nearest place belongs to a describing clause, the first to a main one.

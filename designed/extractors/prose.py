@@ -33,9 +33,13 @@ from nexus.model.service import NodeKind
 from nexus.model.technology import technology
 
 # Every service exports telemetry: that is no dependency of its work (observed-edges.md keeps it apart too).
-_TELEMETRY_SINK = re.compile(r"collector|otel|jaeger|zipkin|prometheus|tempo|loki|datadog|fluent|logstash|statsd|telemetry", re.IGNORECASE)
-_TELEMETRY = re.compile(r"telemetry|\btraces?\b|\bspans?\b|\bmetrics?\b|\blogs?\b|\bOTLP\b|\bexport|\bsend(?:s|ing)? data\b|트레이스|메트릭|로그|텔레메트리", re.IGNORECASE)
-
+_TELEMETRY_SINK = re.compile(
+    r"collector|otel|jaeger|zipkin|prometheus|tempo|loki|datadog|fluent|logstash|statsd|telemetry", re.IGNORECASE
+)
+_TELEMETRY = re.compile(
+    r"telemetry|\btraces?\b|\bspans?\b|\bmetrics?\b|\blogs?\b|\bOTLP\b|\bexport|\bsend(?:s|ing)? data\b|트레이스|메트릭|로그|텔레메트리",
+    re.IGNORECASE,
+)
 
 
 def has_prose(reader: str) -> bool:
@@ -70,10 +74,19 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
             while path and path[-1][0] >= block.level:
                 path.pop()
             outer = next((s for _, _, s in reversed(path) if s is not None), base)
-            path.append((block.level, heading, None if outer is not None and is_dependency(heading) else subject_of(heading, registry)))
+            path.append(
+                (
+                    block.level,
+                    heading,
+                    None if outer is not None and is_dependency(heading) else subject_of(heading, registry),
+                )
+            )
             here = _below(tuple(h for _, h, _ in path), next((s for _, _, s in reversed(path) if s is not None), base))
             continue
-        lead = next((s for p in reversed(block.parents) if p is not block and (s := _lead(document, p, registry)) is not None), None)
+        lead = next(
+            (s for p in reversed(block.parents) if p is not block and (s := _lead(document, p, registry)) is not None),
+            None,
+        )
         yield block, replace(here, subject=lead[0], subject_key=lead[1]) if lead is not None else here
 
 
@@ -91,7 +104,11 @@ def _lead(document: Document, item: Block, registry: Registry) -> tuple[RawName,
 def _broker(headings: tuple[str, ...]) -> str:
     """The one broker that the innermost heading with any names; an event without a name goes over it."""
     for heading in reversed(headings):
-        found = {product[0] for word in re.split(r"[^\w가-힣]+", heading) if (product := technology(word)) is not None and product[1] is NodeKind.TOPIC}
+        found = {
+            product[0]
+            for word in re.split(r"[^\w가-힣]+", heading)
+            if (product := technology(word)) is not None and product[1] is NodeKind.TOPIC
+        }
         if found:
             return found.pop() if len(found) == 1 else ""
     return ""
@@ -105,7 +122,11 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         return
     hangul = HANGUL_WORD.search(raw) is not None
     arrows = ARROW.search(source, block.start, block.end) is not None
-    if not arrows and HINT.search(source, block.start, block.end) is None and not (hangul and KO_HINT.search(source, block.start, block.end)):
+    if (
+        not arrows
+        and HINT.search(source, block.start, block.end) is None
+        and not (hangul and KO_HINT.search(source, block.start, block.end))
+    ):
         return
     flat = document.flat(block.start, block.end)
     found = names.find(flat)
@@ -133,13 +154,20 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
     bounds: list[tuple[int, int]] = sentences(flat)
     for index, (start, end) in enumerate(bounds):
         korean = hangul and HANGUL_WORD.search(flat.text, start, end) is not None
-        here = replace(context, previous=previous, topic=topic, rule=context.rule.replace("_en", "_ko") if korean else context.rule)
+        here = replace(
+            context, previous=previous, topic=topic, rule=context.rule.replace("_en", "_ko") if korean else context.rule
+        )
         if korean:
             statements, single = korean_statements(flat, start, end, found, here)
         else:
             statements, single = english_statements(flat, start, end, found, here)
         made = [claim_of(document.lines, flat, start, end, s, korean=korean) for s in statements]
-        if not statements and len(pending) == 1 and (more := quantities(flat.text[start:end])) and not [n for n in found if start <= n.start < end]:
+        if (
+            not statements
+            and len(pending) == 1
+            and (more := quantities(flat.text[start:end]))
+            and not [n for n in found if start <= n.start < end]
+        ):
             # "A calls B. It must answer within p99 < 200 ms.": the number belongs to the one claim before it.
             place = document.lines.place(flat.span(bounds[index - 1][0], end)[0], flat.span(start, end)[1])
             pending = [replace(pending[0], place=place, quantities=(*pending[0].quantities, *more))]
@@ -177,7 +205,9 @@ def _fence(document: Document, block: Block, names: Names, context: Context) -> 
         flat = Flat(line.rstrip("\n"), (0,), (start,))
         found = names.find(flat, doubtful=True)
         topics = brought(flat, 0, len(flat.text), found)
-        for statement in arrow_statements(flat, 0, len(flat.text), sorted([*found, *topics], key=lambda n: n.start), drawn):
+        for statement in arrow_statements(
+            flat, 0, len(flat.text), sorted([*found, *topics], key=lambda n: n.start), drawn
+        ):
             yield claim_of(document.lines, flat, 0, len(flat.text), statement)
 
 
@@ -193,8 +223,20 @@ def claim_of(lines: Lines, flat: Flat, start: int, end: int, statement: Statemen
     spoken = korean_protocol(text) if korean else protocol(text)
     via = Via(spoken, operation(flat, start, end) if statement.relation == "CALLS" else "", "")
     return RawClaim(
-        statement.relation, statement.source, statement.target, lines.place(first, last), statement.rule, 0.5, via, statement.modality, quantities(text),
-        statement.gateway, statement.exclusivity, statement.drawn, weak="telemetry export" if telemetry else "", attributes=statement.attributes,
+        statement.relation,
+        statement.source,
+        statement.target,
+        lines.place(first, last),
+        statement.rule,
+        0.5,
+        via,
+        statement.modality,
+        quantities(text),
+        statement.gateway,
+        statement.exclusivity,
+        statement.drawn,
+        weak="telemetry export" if telemetry else "",
+        attributes=statement.attributes,
     )
 
 

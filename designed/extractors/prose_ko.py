@@ -19,10 +19,29 @@ from designed.reader import RawName
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
-KO_HINT = re.compile("|".join(re.escape(stem) for stem in sorted(FRAMES)) + "|통한|통해|보낸|보냅|받[는아은습]|읽는|쓴다|->|→", re.IGNORECASE)
-_MESSAGING = re.compile(r"발행|구독|수신|전송|송출|소비|이벤트|토픽|메시지|메세지|publish|subscribe|consume|produce|emit|listen", re.IGNORECASE)
-_PROTOCOL = re.compile(r"(?<![A-Za-z])(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|Feign ?Client|Feign|OpenFeign|RestTemplate|WebClient)(?![A-Za-z])", re.IGNORECASE)
-_SPOKEN = {"rest": "http", "restful": "http", "https": "http", "http": "http", "feignclient": "http", "feign": "http", "openfeign": "http", "resttemplate": "http", "webclient": "http"}
+KO_HINT = re.compile(
+    "|".join(re.escape(stem) for stem in sorted(FRAMES)) + "|통한|통해|보낸|보냅|받[는아은습]|읽는|쓴다|->|→",
+    re.IGNORECASE,
+)
+_MESSAGING = re.compile(
+    r"발행|구독|수신|전송|송출|소비|이벤트|토픽|메시지|메세지|publish|subscribe|consume|produce|emit|listen",
+    re.IGNORECASE,
+)
+_PROTOCOL = re.compile(
+    r"(?<![A-Za-z])(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|Feign ?Client|Feign|OpenFeign|RestTemplate|WebClient)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_SPOKEN = {
+    "rest": "http",
+    "restful": "http",
+    "https": "http",
+    "http": "http",
+    "feignclient": "http",
+    "feign": "http",
+    "openfeign": "http",
+    "resttemplate": "http",
+    "webclient": "http",
+}
 
 
 def korean_protocol(text: str) -> str:
@@ -31,7 +50,9 @@ def korean_protocol(text: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def korean_statements(flat: Flat, start: int, end: int, names: Sequence[Name], context: Context) -> tuple[list[Statement], Name | None]:
+def korean_statements(
+    flat: Flat, start: int, end: int, names: Sequence[Name], context: Context
+) -> tuple[list[Statement], Name | None]:
     """Statements of the sentence [start, end), and its single subject."""
     text = flat.text[start:end]
     if KO_HINT.search(text) is None:
@@ -49,7 +70,17 @@ def korean_statements(flat: Flat, start: int, end: int, names: Sequence[Name], c
         context = replace(context, previous=None)
     brokers = [n for n in inside if n.topic and n.product]
     if not brokers and context.broker:
-        brokers = [Name(-1, -1, -1, RawName(context.broker, NodeKind.TOPIC.value), f"product:{context.broker}", NodeKind.TOPIC.value, product=True)]
+        brokers = [
+            Name(
+                -1,
+                -1,
+                -1,
+                RawName(context.broker, NodeKind.TOPIC.value),
+                f"product:{context.broker}",
+                NodeKind.TOPIC.value,
+                product=True,
+            )
+        ]
     made: list[Statement] = []
     for verb in verbs:
         made += _verb(flat, start, end, verb, brokers, context)
@@ -64,16 +95,27 @@ def _share_topics(verbs: Sequence[Verb]) -> None:
         own = [a for a in verb.arguments if a.name is not None and a.name.topic and not a.name.product]
         if own:
             last = own[-1]
-        elif last is not None and FRAMES[verb.stem].get("obj") in ("s", "S") and not any(a.role in ("obj", "source", "topic") for a in verb.arguments):
+        elif (
+            last is not None
+            and FRAMES[verb.stem].get("obj") in ("s", "S")
+            and not any(a.role in ("obj", "source", "topic") for a in verb.arguments)
+        ):
             verb.arguments.append(replace(last, role="obj"))
 
 
 def _is_topic(flat: Flat, name: Name) -> bool:
     after = flat.text[name.end : name.end + 12]
-    return re.match(r"[`*'\"]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로)", after) is not None
+    return (
+        re.match(
+            r"[`*'\"]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로)", after
+        )
+        is not None
+    )
 
 
-def _verb(flat: Flat, start: int, end: int, verb: Verb, brokers: Sequence[Name], context: Context) -> Iterator[Statement]:
+def _verb(
+    flat: Flat, start: int, end: int, verb: Verb, brokers: Sequence[Name], context: Context
+) -> Iterator[Statement]:
     frame = FRAMES[verb.stem]
     modality = _modality(flat, start, end, verb, context)
     through = [a for a in verb.arguments if a.role == "via" and a.name is not None]
@@ -82,8 +124,17 @@ def _verb(flat: Flat, start: int, end: int, verb: Verb, brokers: Sequence[Name],
     if verb.receives:
         # "주문 서비스로부터 요청을 받는다": whoever it comes from calls.
         themes = subjects or _implicit(context)
-        sources = [a.name for a in verb.arguments if a.role in ("source", "agent") and a.name is not None and not a.name.passive]
-        yield from (_make(CALLS, s, t, f"{context.rule}.passive", verb, modality, drawn="reversed") for s in sources for t in themes if not t.passive)
+        sources = [
+            a.name
+            for a in verb.arguments
+            if a.role in ("source", "agent") and a.name is not None and not a.name.passive
+        ]
+        yield from (
+            _make(CALLS, s, t, f"{context.rule}.passive", verb, modality, drawn="reversed")
+            for s in sources
+            for t in themes
+            if not t.passive
+        )
         return
     if verb.passive:
         yield from _passive(verb, frame, subjects, agents, modality, context)
@@ -100,7 +151,11 @@ def _verb(flat: Flat, start: int, end: int, verb: Verb, brokers: Sequence[Name],
         if argument.name is None or argument.role == "agent":
             continue
         code = frame.get(argument.role, "")
-        if argument.role == "via" and len([a for a in verb.arguments if a.name is not None and a.role in ("obj", "goal", "source")]) > 0 and code == "C":
+        if (
+            argument.role == "via"
+            and len([a for a in verb.arguments if a.name is not None and a.role in ("obj", "goal", "source")]) > 0
+            and code == "C"
+        ):
             code = ""
         relation = relation_of(code, argument.name.kind, brought=argument.name.brought, asynchronous=True)
         if argument.name.kind == NodeKind.SERVICE and code in ("P", "S"):
@@ -110,7 +165,12 @@ def _verb(flat: Flat, start: int, end: int, verb: Verb, brokers: Sequence[Name],
             pairs.append((relation, argument.name))
     named = any(n.topic and not n.product for _, n in pairs)
     pairs = [(r, n) for r, n in pairs if not (named and n.topic and n.product)]
-    if not pairs and verb.asynchronous and len({n.key for n in brokers}) == 1 and ("p" in frame.values() or "s" in frame.values()):
+    if (
+        not pairs
+        and verb.asynchronous
+        and len({n.key for n in brokers}) == 1
+        and ("p" in frame.values() or "s" in frame.values())
+    ):
         # An event without a name goes over the one broker that the sentence names.
         publishes = "P" in frame.values() or "W" in frame.values()
         pairs = [(PUBLISHES if publishes else SUBSCRIBES, brokers[0])]
@@ -125,12 +185,20 @@ def _verb(flat: Flat, start: int, end: int, verb: Verb, brokers: Sequence[Name],
                 yield from _halves(source, target, ways, verb, modality, context)
                 continue
             yield _make(
-                relation, source, target, f"{context.rule}.{rule}", verb, Modality.EXCLUSIVE if exclusive and modality is not Modality.FORBIDDEN else modality,
-                gateway=ways[0].raw.name if ways and exclusive == "only_via" else "", exclusivity=exclusive,
+                relation,
+                source,
+                target,
+                f"{context.rule}.{rule}",
+                verb,
+                Modality.EXCLUSIVE if exclusive and modality is not Modality.FORBIDDEN else modality,
+                gateway=ways[0].raw.name if ways and exclusive == "only_via" else "",
+                exclusivity=exclusive,
             )
 
 
-def _halves(source: Name, target: Name, ways: Sequence[Name], verb: Verb, modality: Modality, context: Context) -> Iterator[Statement]:
+def _halves(
+    source: Name, target: Name, ways: Sequence[Name], verb: Verb, modality: Modality, context: Context
+) -> Iterator[Statement]:
     rule = f"{context.rule}.via"
     for way in ways:
         if way.topic:
@@ -142,7 +210,9 @@ def _halves(source: Name, target: Name, ways: Sequence[Name], verb: Verb, modali
             yield _make(CALLS, way, target, rule, verb, modality)
 
 
-def _passive(verb: Verb, frame: dict[str, str], themes: list[Name], agents: list[Name], modality: Modality, context: Context) -> Iterator[Statement]:
+def _passive(
+    verb: Verb, frame: dict[str, str], themes: list[Name], agents: list[Name], modality: Modality, context: Context
+) -> Iterator[Statement]:
     rule = f"{context.rule}.passive"
     acting = [a for a in agents if not a.passive]
     direct = frame.get("obj", "")
@@ -154,25 +224,50 @@ def _passive(verb: Verb, frame: dict[str, str], themes: list[Name], agents: list
             relation = relation_of(direct, theme.kind, brought=theme.brought)
             if relation and agent.key != theme.key:
                 yield _make(
-                    relation, agent, theme, rule, verb, Modality.EXCLUSIVE if only and modality is not Modality.FORBIDDEN else modality, drawn="reversed",
+                    relation,
+                    agent,
+                    theme,
+                    rule,
+                    verb,
+                    Modality.EXCLUSIVE if only and modality is not Modality.FORBIDDEN else modality,
+                    drawn="reversed",
                     exclusivity="only_by" if only else "",
                 )
     doers = acting or [s for s in _implicit(context) if not s.passive]
     for argument in verb.arguments:
         if argument.name is None or argument.role not in ("goal", "obj", "via") or argument.name in acting:
             continue
-        relation = relation_of(frame.get(argument.role, ""), argument.name.kind, brought=argument.name.brought, asynchronous=True)
+        relation = relation_of(
+            frame.get(argument.role, ""), argument.name.kind, brought=argument.name.brought, asynchronous=True
+        )
         if argument.role == "via" and not argument.name.passive:
             # "게이트웨이를 통해 호출된다": the way in calls what the sentence is about.
             for theme in themes:
                 if not theme.passive and theme.key != argument.name.key:
                     yield _make(
-                        CALLS, argument.name, theme, rule, verb, Modality.EXCLUSIVE if argument.only and modality is not Modality.FORBIDDEN else modality,
-                        gateway=argument.name.raw.name if argument.only else "", exclusivity="only_via" if argument.only else "", drawn="reversed",
+                        CALLS,
+                        argument.name,
+                        theme,
+                        rule,
+                        verb,
+                        Modality.EXCLUSIVE if argument.only and modality is not Modality.FORBIDDEN else modality,
+                        gateway=argument.name.raw.name if argument.only else "",
+                        exclusivity="only_via" if argument.only else "",
+                        drawn="reversed",
                     )
             continue
-        if relation and not (themes and not themes[0].passive and not acting and relation == CALLS and argument.name.kind == NodeKind.SERVICE):
-            yield from (_make(relation, doer, argument.name, rule, verb, modality) for doer in doers if doer.key != argument.name.key)
+        if relation and not (
+            themes
+            and not themes[0].passive
+            and not acting
+            and relation == CALLS
+            and argument.name.kind == NodeKind.SERVICE
+        ):
+            yield from (
+                _make(relation, doer, argument.name, rule, verb, modality)
+                for doer in doers
+                if doer.key != argument.name.key
+            )
 
 
 def _implicit(context: Context) -> list[Name]:
@@ -183,15 +278,42 @@ def _implicit(context: Context) -> list[Name]:
 
 def _modality(flat: Flat, start: int, end: int, verb: Verb, context: Context) -> Modality:
     clause = flat.text[verb.start : min(end, verb.end + 12)]
-    clause = re.split(r"[,;.]|(?<=고)\s|(?<=며)\s", clause, maxsplit=1)[0] if not re.search(r"지 ?(?:않|못|말)", clause[: verb.end - verb.start + 4]) else clause
+    clause = (
+        re.split(r"[,;.]|(?<=고)\s|(?<=며)\s", clause, maxsplit=1)[0]
+        if not re.search(r"지 ?(?:않|못|말)", clause[: verb.end - verb.start + 4])
+        else clause
+    )
     found = korean(flat.text[start:end], clause)
-    return context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
+    return (
+        context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
+    )
 
 
 def _make(
-    relation: str, source: Name, target: Name, rule: str, verb: Verb, modality: Modality, *, drawn: str = "", gateway: str = "", exclusivity: str = ""
+    relation: str,
+    source: Name,
+    target: Name,
+    rule: str,
+    verb: Verb,
+    modality: Modality,
+    *,
+    drawn: str = "",
+    gateway: str = "",
+    exclusivity: str = "",
 ) -> Statement:
-    return Statement(relation, source.raw, source.key, target.raw, target.key, rule, verb.start, modality, drawn, gateway, exclusivity)
+    return Statement(
+        relation,
+        source.raw,
+        source.key,
+        target.raw,
+        target.key,
+        rule,
+        verb.start,
+        modality,
+        drawn,
+        gateway,
+        exclusivity,
+    )
 
 
 __all__ = ["KO_HINT", "Argument", "korean_protocol", "korean_statements", "replace"]

@@ -21,7 +21,9 @@ _NUMBERING = re.compile(r"^\s*(?:\d+(?:[.-]\d+)*[.)]?\s+|[①-⑳]\s*|[A-Z][.)]\
 _PASSIVE = frozenset({NodeKind.TOPIC.value, NodeKind.DATABASE.value})
 
 
-_DEPENDENCY = re.compile(r"(?:의존성|연동|호출|의존|dependency|integration|client|call(?:s)?)(?:\s*\([^)]*\))?\s*$", re.IGNORECASE)
+_DEPENDENCY = re.compile(
+    r"(?:의존성|연동|호출|의존|dependency|integration|client|call(?:s)?)(?:\s*\([^)]*\))?\s*$", re.IGNORECASE
+)
 
 
 def is_dependency(heading: str) -> bool:

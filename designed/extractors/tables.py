@@ -4,8 +4,6 @@ Rules: `table.pair`, `table.event`, `table.role` (a column or key such as "Depen
 `table_en.*` / `table_ko.*` for sentences in cells.
 """
 
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
-
 from __future__ import annotations
 
 import re
@@ -28,7 +26,10 @@ from nexus.model.names import HANGUL_WORD
 from nexus.model.service import NodeKind
 
 Make = Callable[..., RawClaim]
-_SENTENCE_COLUMN = re.compile(r"descriptions?|details?|purpose|responsibilit(?:y|ies)|notes?|role|remarks?|summary|what it does|comment|설명|역할|책임|비고|기능|내용|용도|상세", re.IGNORECASE)
+_SENTENCE_COLUMN = re.compile(
+    r"descriptions?|details?|purpose|responsibilit(?:y|ies)|notes?|role|remarks?|summary|what it does|comment|설명|역할|책임|비고|기능|내용|용도|상세",
+    re.IGNORECASE,
+)
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _ASYNC = re.compile(r"kafka|event|async|message|queue|topic|amqp|rabbit|pub/?sub|이벤트|비동기|메시지", re.IGNORECASE)
 
@@ -47,14 +48,22 @@ class _Columns:
     roles: tuple[tuple[int, Role], ...]
 
 
-def table_statements(document: Document, block: Block, names: Names, context: Context, make: Make) -> Iterator[RawClaim]:
+def table_statements(
+    document: Document, block: Block, names: Names, context: Context, make: Make
+) -> Iterator[RawClaim]:
     """Claims of a table, each quoting its row."""
     if not block.rows:
         return
     heads = tuple(document.cell(c).text.strip(" *_`") for c in block.rows[0])
     columns = _columns(heads)
     # Where a column or key gives a relation, its entries may be names that nothing else knows.
-    relational = columns.roles or columns.source is not None or columns.topic is not None or columns.service is not None or len(heads) == 2
+    relational = (
+        columns.roles
+        or columns.source is not None
+        or columns.topic is not None
+        or columns.service is not None
+        or len(heads) == 2
+    )
     for row in block.rows[1:]:
         if len(row) < 2 or not (relational or names.maybe(document.text[row[0].start : row[-1].end])):
             continue
@@ -69,9 +78,19 @@ def table_statements(document: Document, block: Block, names: Names, context: Co
 
 def heading(flat: Flat, context: Context) -> Modality | None:
     """Modality that a row states in a cell of its own ("planned", "deprecated", 예정), else the headings'."""
-    for match in re.finditer(r"(?:^|\|)\s*(planned|deprecated|future|removed|legacy|예정|계획|폐기|todo)\s*(?=\||$)", flat.text, re.IGNORECASE):
+    for match in re.finditer(
+        r"(?:^|\|)\s*(planned|deprecated|future|removed|legacy|예정|계획|폐기|todo)\s*(?=\||$)",
+        flat.text,
+        re.IGNORECASE,
+    ):
         word = match[1].casefold()
-        return Modality.DEPRECATED if word in ("deprecated", "legacy", "폐기") else Modality.HISTORICAL if word == "removed" else Modality.PLANNED
+        return (
+            Modality.DEPRECATED
+            if word in ("deprecated", "legacy", "폐기")
+            else Modality.HISTORICAL
+            if word == "removed"
+            else Modality.PLANNED
+        )
     return context.heading
 
 
@@ -84,8 +103,22 @@ def _columns(heads: Sequence[str]) -> _Columns:
     target = first(TARGET, source)
     service = first(SERVICE, source, target)
     return _Columns(
-        tuple(heads), source, target, topic, producer, consumer, service, first(ROUTE), first(PROTOCOL),
-        tuple((i, role) for i, h in enumerate(heads) if i > 0 and (role := role_of(h)) is not None and i not in (source, target, topic, producer, consumer, service)),
+        tuple(heads),
+        source,
+        target,
+        topic,
+        producer,
+        consumer,
+        service,
+        first(ROUTE),
+        first(PROTOCOL),
+        tuple(
+            (i, role)
+            for i, h in enumerate(heads)
+            if i > 0
+            and (role := role_of(h)) is not None
+            and i not in (source, target, topic, producer, consumer, service)
+        ),
     )
 
 
@@ -95,9 +128,17 @@ def _row(
     whole = (0, len(flat.text))
 
     def cell(index: int | None, *, topics: bool = False, open_names: bool = True) -> list[Name]:
-        return entries(flat, *spans[index], found, topics=topics, open_names=open_names) if index is not None and index < len(spans) else []
+        return (
+            entries(flat, *spans[index], found, topics=topics, open_names=open_names)
+            if index is not None and index < len(spans)
+            else []
+        )
 
-    text = flat.text[slice(*spans[columns.protocol])] if columns.protocol is not None and columns.protocol < len(spans) else ""
+    text = (
+        flat.text[slice(*spans[columns.protocol])]
+        if columns.protocol is not None and columns.protocol < len(spans)
+        else ""
+    )
     if columns.topic is not None and (columns.producer is not None or columns.consumer is not None):
         for topic in cell(columns.topic, topics=True):
             for producer in cell(columns.producer):
@@ -111,14 +152,25 @@ def _row(
                 if source.kind == NodeKind.TOPIC and not target.passive:
                     yield _statement(SUBSCRIBES, target, source, "table.pair", drawn="reversed"), *whole
                 elif not source.passive:
-                    relation = PUBLISHES if target.topic or (_ASYNC.search(text) and not target.passive and "grpc" not in text.casefold()) else CALLS
+                    relation = (
+                        PUBLISHES
+                        if target.topic
+                        or (_ASYNC.search(text) and not target.passive and "grpc" not in text.casefold())
+                        else CALLS
+                    )
                     yield _statement(relation, source, target, "table.pair", operation=text), *whole
         return
     row_subject = next((n for n in cell(columns.service, open_names=False) if not n.passive), None)
     subject = row_subject or _context_name(context)
     if row_subject is None and columns.service is not None and not cell(columns.service, open_names=False):
         subject = next(iter(cell(columns.service)), None) if columns.service == 0 else None
-    if columns.route is not None and columns.service is not None and columns.route != columns.service and context.subject is not None and re.search(r"gateway|proxy|게이트웨이|ingress|router", context.subject.name, re.IGNORECASE):
+    if (
+        columns.route is not None
+        and columns.service is not None
+        and columns.route != columns.service
+        and context.subject is not None
+        and re.search(r"gateway|proxy|게이트웨이|ingress|router", context.subject.name, re.IGNORECASE)
+    ):
         for target in cell(columns.service):
             if target.key != context.subject_key:
                 yield _statement(CALLS, _context_name(context), target, "table.route"), *whole
@@ -127,17 +179,32 @@ def _row(
         return
     if (first := role_of(columns.heads[0])) is not None and context.subject is not None and columns.service is None:
         # "Dependency | Why": what the first column lists, the section's service has.
-        yield from ((s, *whole) for s in role_statements(subject, cell(0, topics=first[0] != CALLS), first, "table.role"))
+        yield from (
+            (s, *whole) for s in role_statements(subject, cell(0, topics=first[0] != CALLS), first, "table.role")
+        )
     done = False
     for index, role in columns.roles:
         if columns.service is None and context.subject is None:
             continue
-        yield from ((s, *whole) for s in role_statements(subject, cell(index, topics=role[0] != CALLS), role, "table.role"))
+        yield from (
+            (s, *whole) for s in role_statements(subject, cell(index, topics=role[0] != CALLS), role, "table.role")
+        )
         done = True
-    if not done and columns.service is None and len(spans) >= 2 and (own := role_of(flat.text[slice(*spans[0])])) is not None:
+    if (
+        not done
+        and columns.service is None
+        and len(spans) >= 2
+        and (own := role_of(flat.text[slice(*spans[0])])) is not None
+    ):
         yield from ((s, *whole) for s in role_statements(subject, cell(1, topics=own[0] != CALLS), own, "table.role"))
         return
-    yield from _sentences(flat, spans, found, columns, replace(context, subject=subject.raw, subject_key=subject.key, fragment=True, previous=None))
+    yield from _sentences(
+        flat,
+        spans,
+        found,
+        columns,
+        replace(context, subject=subject.raw, subject_key=subject.key, fragment=True, previous=None),
+    )
 
 
 def _sentences(
@@ -148,8 +215,12 @@ def _sentences(
         if index in (0, columns.service):
             continue
         if variable:
-            yield from ((s, 0, len(flat.text)) for s in address_statements(flat, start, end, found, context, "table.address"))
-        if end - start < 8 or (variable and not _SENTENCE_COLUMN.fullmatch(columns.heads[index] if index < len(columns.heads) else "")):
+            yield from (
+                (s, 0, len(flat.text)) for s in address_statements(flat, start, end, found, context, "table.address")
+            )
+        if end - start < 8 or (
+            variable and not _SENTENCE_COLUMN.fullmatch(columns.heads[index] if index < len(columns.heads) else "")
+        ):
             continue
         inner = _slice(flat, start, end)
         for first, last in sentences(inner):
@@ -171,7 +242,16 @@ def _slice(flat: Flat, start: int, end: int) -> Flat:
 
 def replace_span(name: Name, shift: int) -> Name:
     """The same name in a text that begins at `shift`."""
-    return Name(name.start - shift, name.end - shift, name.core - shift, name.raw, name.key, name.kind, name.product, name.brought)
+    return Name(
+        name.start - shift,
+        name.end - shift,
+        name.core - shift,
+        name.raw,
+        name.key,
+        name.kind,
+        name.product,
+        name.brought,
+    )
 
 
 def role_statements(subject: Name, things: Sequence[Name], role: Role, rule: str) -> Iterator[Statement]:
@@ -193,7 +273,19 @@ def _context_name(context: Context) -> Name | None:
     return Name(-1, -1, -1, context.subject, context.subject_key, context.subject.kind_hint)
 
 
-def _statement(relation: str, source: Name | None, target: Name, rule: str, drawn: str = "", operation: str = "") -> Statement:
+def _statement(
+    relation: str, source: Name | None, target: Name, rule: str, drawn: str = "", operation: str = ""
+) -> Statement:
     assert source is not None
     attributes = {"stated_protocol": operation.strip()} if operation.strip() else {}
-    return Statement(Relation(relation).value, source.raw, source.key, target.raw, target.key, rule, 0, drawn=drawn, attributes=attributes)
+    return Statement(
+        Relation(relation).value,
+        source.raw,
+        source.key,
+        target.raw,
+        target.key,
+        rule,
+        0,
+        drawn=drawn,
+        attributes=attributes,
+    )

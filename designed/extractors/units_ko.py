@@ -1,7 +1,5 @@
 """A Korean sentence as noun phrases with their particles and verbs with their endings. Pure but for the tagger."""
 
-# ruff: noqa: E501  # word lists and patterns stay in one line each; Korean letters count twice
-
 from __future__ import annotations
 
 import re
@@ -85,7 +83,12 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
     passive = False
     end = morph.end
     if (morph.tag in ("NNG", "SL", "XR", "NNP") and following is not None and following.tag in ("XSV", "XSA")) or (
-        morph.tag in ("NNG", "SL") and following is not None and following.tag == "VV" and following.form in ("하", "되", "받", "당하") and morph.form.casefold() in lexicon.FRAMES and _near(morph, following)
+        morph.tag in ("NNG", "SL")
+        and following is not None
+        and following.tag == "VV"
+        and following.form in ("하", "되", "받", "당하")
+        and morph.form.casefold() in lexicon.FRAMES
+        and _near(morph, following)
     ):
         assert following is not None
         stem = morph.form.casefold()
@@ -97,20 +100,46 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
         if morph.tag == "VCP":
             return None
         position += 1
-        if morph.tag == "VV" and position < len(morphs) and morphs[position].tag == "EC" and morphs[position].form in ("어", "아") and position + 1 < len(morphs) and morphs[position + 1].tag in ("VV", "VX"):
-            joined = {"받아오": "받아오", "읽어오": "읽어오"}.get(stem + morphs[position].form + morphs[position + 1].form)
+        if (
+            morph.tag == "VV"
+            and position < len(morphs)
+            and morphs[position].tag == "EC"
+            and morphs[position].form in ("어", "아")
+            and position + 1 < len(morphs)
+            and morphs[position + 1].tag in ("VV", "VX")
+        ):
+            joined = {"받아오": "받아오", "읽어오": "읽어오"}.get(
+                stem + morphs[position].form + morphs[position + 1].form
+            )
             if joined or (stem in ("보내", "넘기") and morphs[position + 1].form == "주"):
                 stem = joined or stem
                 position += 2
     elif morph.tag == "NNG" and morph.form in lexicon.FRAMES and _nominal(morphs, position):
-        return Unit("verb", start + morph.start, start + morph.end, stem=morph.form, ending="EF", tag="nominal"), position + 1
+        return Unit(
+            "verb", start + morph.start, start + morph.end, stem=morph.form, ending="EF", tag="nominal"
+        ), position + 1
     else:
         return None
     # "Redis에 연결된다" is what whoever connects does.
     passive = passive and stem not in lexicon.MUTUAL
     first = morph.start
     ending, form = "EF", ""
-    while position < len(morphs) and morphs[position].tag in ("EP", "EC", "EF", "ETM", "ETN", "VX", "XSV", "JX", "VV", "MAG", "NNB", "VCP", "VCN", "VA"):
+    while position < len(morphs) and morphs[position].tag in (
+        "EP",
+        "EC",
+        "EF",
+        "ETM",
+        "ETN",
+        "VX",
+        "XSV",
+        "JX",
+        "VV",
+        "MAG",
+        "NNB",
+        "VCP",
+        "VCN",
+        "VA",
+    ):
         current = morphs[position]
         if current.tag in ("EC", "EF", "ETM", "ETN"):
             ending, form = current.tag, current.form
@@ -120,9 +149,18 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
                 break
             follow = morphs[position] if position < len(morphs) else None
             # 호출하지 않는다, 호출하면 안 된다, 호출하고 있다, 호출해 준다; 호출할 수 있다.
-            if current.tag == "EC" and follow is not None and (follow.tag == "VX" or (form in ("면", "지", "어서", "아서") and follow.form in ("안", "않", "못"))):
+            if (
+                current.tag == "EC"
+                and follow is not None
+                and (follow.tag == "VX" or (form in ("면", "지", "어서", "아서") and follow.form in ("안", "않", "못")))
+            ):
                 continue
-            if current.tag == "ETM" and follow is not None and follow.tag == "NNB" and follow.form in ("수", "것", "줄"):
+            if (
+                current.tag == "ETM"
+                and follow is not None
+                and follow.tag == "NNB"
+                and follow.form in ("수", "것", "줄")
+            ):
                 if follow.form == "수":
                     ending, form = "EF", ""
                     position += 1
@@ -132,7 +170,11 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
                 ending = "EF"
                 break
             break
-        if current.tag in ("VV", "VA", "MAG", "NNB", "JX") and form not in ("면", "지", "어서", "아서") and current.form not in ("있", "없"):
+        if (
+            current.tag in ("VV", "VA", "MAG", "NNB", "JX")
+            and form not in ("면", "지", "어서", "아서")
+            and current.form not in ("있", "없")
+        ):
             break
         end = current.end
         position += 1
@@ -150,10 +192,16 @@ def _nominal(morphs: Sequence[Morph], position: int) -> bool:
         return True
     if rest[0].form in ("후", "및", "시", "뒤") or rest[0].tag == "MAJ":
         return True
-    return rest[0].form in ("은", "는", "을", "를", "이") and len(rest) > 1 and rest[1].form in ("금지", "불가", "허용", "불가능", "지양")
+    return (
+        rest[0].form in ("은", "는", "을", "를", "이")
+        and len(rest) > 1
+        and rest[1].form in ("금지", "불가", "허용", "불가능", "지양")
+    )
 
 
-def _phrase(morphs: Sequence[Morph], position: int, masked: str, start: int, back: dict[int, Name]) -> tuple[Unit | None, int]:
+def _phrase(
+    morphs: Sequence[Morph], position: int, masked: str, start: int, back: dict[int, Name]
+) -> tuple[Unit | None, int]:
     first = morphs[position]
     names: list[Name] = []
     nouns: list[str] = []
@@ -220,26 +268,47 @@ def _phrase(morphs: Sequence[Morph], position: int, masked: str, start: int, bac
         noun = nouns[-1]
     elif nouns and nouns[-1] in lexicon.SELVES and not determiner:
         noun = nouns[-1] if len(nouns) == 1 else noun
-    return Unit("np", start + first.start, start + end, tuple(names), noun, particle, only, determiner=determiner), max(position, morphs.index(first) + 1)
+    return Unit("np", start + first.start, start + end, tuple(names), noun, particle, only, determiner=determiner), max(
+        position, morphs.index(first) + 1
+    )
 
 
 def _detached(morph: Morph, masked: str) -> bool:
     """‘앱 (app) 는’, "`order` 를": behind markup and a space the tagger sees no particle."""
-    return morph.form in _PARTICLES and masked[morph.end : morph.end + 1].strip(" ,") == "" and masked[:morph.start].endswith((" ", ")"))
+    return (
+        morph.form in _PARTICLES
+        and masked[morph.end : morph.end + 1].strip(" ,") == ""
+        and masked[: morph.start].endswith((" ", ")"))
+    )
 
 
-def _event(nouns: Sequence[str], names: Sequence[Name], morphs: Sequence[Morph], first: Morph, start: int, masked: str) -> Name | None:
+def _event(
+    nouns: Sequence[str], names: Sequence[Name], morphs: Sequence[Morph], first: Morph, start: int, masked: str
+) -> Name | None:
     """‘결제승인 이벤트’: the nouns right before 이벤트 or 토픽 name it."""
     if names or len(nouns) < 2 or nouns[-1] not in _EVENT_HEADS:
         return None
     before = [n for n in nouns[:-1] if n not in lexicon.EVENT_STOP]
-    if not before or len(before) != len(nouns) - 1 or len(before) > 4 or all(re.fullmatch(r"[A-Za-z]", n) for n in before):
+    if (
+        not before
+        or len(before) != len(nouns) - 1
+        or len(before) > 4
+        or all(re.fullmatch(r"[A-Za-z]", n) for n in before)
+    ):
         return None
     head = next((m for m in morphs if m.start >= first.start and m.form == nouns[-1]), None)
     if head is None:
         return None
     label = masked[first.start : head.start].strip()
-    return Name(start + first.start, start + head.end, start + head.start, RawName(label, NodeKind.TOPIC.value), f"topic:{label}", NodeKind.TOPIC.value, brought=True)
+    return Name(
+        start + first.start,
+        start + head.end,
+        start + head.start,
+        RawName(label, NodeKind.TOPIC.value),
+        f"topic:{label}",
+        NodeKind.TOPIC.value,
+        brought=True,
+    )
 
 
 def with_topics(units: list[Unit], topic: Name | None) -> list[Unit]:
@@ -248,7 +317,12 @@ def with_topics(units: list[Unit], topic: Name | None) -> list[Unit]:
         topics = [n for n in unit.names if n.topic and not n.product]
         if topics:
             topic = topics[-1] if len(topics) == 1 else None
-        elif unit.kind == "np" and topic is not None and not unit.names and unit.particle in (*lexicon.OBJECT, *lexicon.TOPIC, *lexicon.GOAL, "에서"):
+        elif (
+            unit.kind == "np"
+            and topic is not None
+            and not unit.names
+            and unit.particle in (*lexicon.OBJECT, *lexicon.TOPIC, *lexicon.GOAL, "에서")
+        ):
             words = unit.noun.split(" ")
             if (unit.determiner in lexicon.THIS and words[-1] in _CHANNELS) or words == ["이"]:
                 units[index] = replace(unit, names=(topic,))
@@ -259,9 +333,24 @@ def shared_events(text: str, units: list[Unit]) -> list[Unit]:
     """‘주문 생성 및 배송 변경 이벤트’: both are events."""
     for index in range(len(units) - 1, 0, -1):
         unit, before = units[index], units[index - 1]
-        if unit.kind == "np" and before.kind == "np" and before.particle in ("및", ",") and not before.names and any(n.brought for n in unit.names) and " " in before.noun:
+        if (
+            unit.kind == "np"
+            and before.kind == "np"
+            and before.particle in ("및", ",")
+            and not before.names
+            and any(n.brought for n in unit.names)
+            and " " in before.noun
+        ):
             label = text[before.start : before.end].strip(" ,")
             label = re.sub(r"\s*(?:및|,)$", "", label)
-            name = Name(before.start, before.end, before.end, RawName(label, NodeKind.TOPIC.value), f"topic:{label}", NodeKind.TOPIC.value, brought=True)
+            name = Name(
+                before.start,
+                before.end,
+                before.end,
+                RawName(label, NodeKind.TOPIC.value),
+                f"topic:{label}",
+                NodeKind.TOPIC.value,
+                brought=True,
+            )
             units[index - 1] = replace(before, names=(name,))
     return units

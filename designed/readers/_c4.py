@@ -18,7 +18,9 @@ from nexus.model.claim import Modality
 
 _CALL: Final = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _ELEMENT: Final = re.compile(r"^(Person|System|Container|Component)(Db|Queue)?(_Ext)?$", re.IGNORECASE)
-_BOUNDARY: Final = re.compile(r"^(?:(Enterprise|System|Container|Component)_)?Boundary$|^(Deployment_Node|Node)(?:_[LR])?$", re.IGNORECASE)
+_BOUNDARY: Final = re.compile(
+    r"^(?:(Enterprise|System|Container|Component)_)?Boundary$|^(Deployment_Node|Node)(?:_[LR])?$", re.IGNORECASE
+)
 _REL: Final = re.compile(r"^(Bi)?Rel(?:Index)?(_Back)?(?:_[A-Za-z]+)?$")
 _BREAK: Final = re.compile(r"<br\s*/?>|\\n", re.IGNORECASE)
 
@@ -107,18 +109,29 @@ class C4:
         within = tuple(reversed(self.stack))
         part_of = "" if kind != "component" else self._container()
         self.diagram.nodes[ident] = DrawnNode(
-            ident, title or ident, node_role(title or ident), place, within=within, shape=f"{kind}_boundary", group=kind != "container", part_of=part_of
+            ident,
+            title or ident,
+            node_role(title or ident),
+            place,
+            within=within,
+            shape=f"{kind}_boundary",
+            group=kind != "container",
+            part_of=part_of,
         )
         self.stack.append(ident)
 
     def _container(self) -> str:
-        return next((i for i in reversed(self.stack) if self.diagram.nodes[i].shape in ("container_boundary", "container")), "")
+        return next(
+            (i for i in reversed(self.stack) if self.diagram.nodes[i].shape in ("container_boundary", "container")), ""
+        )
 
     def _element(self, call: Call, element: re.Match[str], place: Place) -> None:
         sort, variant, outside = element.group(1).lower(), (element.group(2) or "").lower(), bool(element.group(3))
         ident = call.args[0]
         label = call.named.get("label", call.args[1] if len(call.args) > 1 else ident)
-        technology = call.named.get("techn", call.args[2] if len(call.args) > 2 and sort in ("container", "component") else "")
+        technology = call.named.get(
+            "techn", call.args[2] if len(call.args) > 2 and sort in ("container", "component") else ""
+        )
         hint = {"db": Role.STORE, "queue": Role.TOPIC}.get(variant)
         if sort == "person":
             hint = Role.PERSON
@@ -127,7 +140,14 @@ class C4:
         role = node_role(label, technology, hint, ident)
         part_of = self._container() if sort == "component" else ""
         self.diagram.nodes[ident] = DrawnNode(
-            ident, label or ident, role, place, within=tuple(reversed(self.stack)), shape=sort, part_of=part_of, technology=technology
+            ident,
+            label or ident,
+            role,
+            place,
+            within=tuple(reversed(self.stack)),
+            shape=sort,
+            part_of=part_of,
+            technology=technology,
         )
         if call.opens:
             self.stack.append(ident)
@@ -144,7 +164,9 @@ class C4:
         tags = call.named.get("tags", "")
         for name in (source, target):
             if name not in self.diagram.nodes:
-                self.diagram.nodes[name] = DrawnNode(name, name, node_role(name), place, within=tuple(reversed(self.stack)))
+                self.diagram.nodes[name] = DrawnNode(
+                    name, name, node_role(name), place, within=tuple(reversed(self.stack))
+                )
         if match.group(2):
             source, target = target, source
         read = read_label(f"{label} {technology}".strip())
@@ -154,12 +176,21 @@ class C4:
             modality = verbs.modality
         # Topics and verbs stand in the label, protocols in the technology: "JDBC" is no topic, "JSON/HTTPS" no path.
         label_read = type(read)(
-            verbs.text, read.protocol, verbs.operation, verbs.topics, modality, read.quantities, verbs.reads, verbs.writes
+            verbs.text,
+            read.protocol,
+            verbs.operation,
+            verbs.topics,
+            modality,
+            read.quantities,
+            verbs.reads,
+            verbs.writes,
         )
         attributes = {"technology": technology} if technology else {}
         pairs = [(source, target)] + ([(target, source)] if match.group(1) else [])
         for a, b in pairs:
             self.diagram.edges.append(
-                DrawnEdge(a, b, label_read, place, rule=self.rule, confidence=0.96, modality=modality, attributes=attributes)
+                DrawnEdge(
+                    a, b, label_read, place, rule=self.rule, confidence=0.96, modality=modality, attributes=attributes
+                )
             )
         return True

@@ -16,7 +16,15 @@ from nexus.model.claim import Modality, Via
 
 # The label that names a workload, the most telling first.
 NAME_LABELS: Final = (
-    "app.kubernetes.io/name", "app", "name", "k8s-app", "app.kubernetes.io/component", "component", "io.kompose.service", "service", "app.kubernetes.io/instance"
+    "app.kubernetes.io/name",
+    "app",
+    "name",
+    "k8s-app",
+    "app.kubernetes.io/component",
+    "component",
+    "io.kompose.service",
+    "service",
+    "app.kubernetes.io/instance",
 )
 
 
@@ -44,7 +52,10 @@ def _name(name: str) -> RawName:
 
 def _ports(rule: yaml.Node) -> str:
     ports = items(get(rule, "ports"))
-    return next((f"{text_at(port, 'protocol') or 'TCP'}:{text_at(port, 'port')}" for port in ports if text_at(port, "port")), "TCP" if ports else "")
+    return next(
+        (f"{text_at(port, 'protocol') or 'TCP'}:{text_at(port, 'port')}" for port in ports if text_at(port, "port")),
+        "TCP" if ports else "",
+    )
 
 
 def network_policy(lines: BlockLines, root: yaml.Node) -> list[RawClaim]:
@@ -62,9 +73,18 @@ def network_policy(lines: BlockLines, root: yaml.Node) -> list[RawClaim]:
                         port = _ports(rule)
                         found.append(
                             RawClaim(
-                                "CALLS", _name(ends[0]), _name(ends[1]), lines.place(*where), "kubernetes.networkpolicy", 0.92,
+                                "CALLS",
+                                _name(ends[0]),
+                                _name(ends[1]),
+                                lines.place(*where),
+                                "kubernetes.networkpolicy",
+                                0.92,
                                 drawn="reversed" if direction == "ingress" else "",
-                                attributes={"policy": text_at(root, "metadata", "name"), "allowed": "true", **({"port": port} if port else {})},
+                                attributes={
+                                    "policy": text_at(root, "metadata", "name"),
+                                    "allowed": "true",
+                                    **({"port": port} if port else {}),
+                                },
                             )
                         )
     return found
@@ -100,9 +120,19 @@ def authorization_policy(lines: BlockLines, root: yaml.Node) -> list[RawClaim]:
             modality = Modality.FORBIDDEN if forbidden else (Modality.EXCLUSIVE if exclusive else Modality.ASSERTED)
             found.append(
                 RawClaim(
-                    "CALLS", _name(_account(name)), _name(subject), lines.place(*where), f"kubernetes.authorizationpolicy.{action.lower()}", 0.9,
-                    Via("http" if operation else "", operation), modality, exclusivity="only_by" if exclusive else "",
-                    attributes={"policy": text_at(root, "metadata", "name"), "allowed": "false" if forbidden else "true"},
+                    "CALLS",
+                    _name(_account(name)),
+                    _name(subject),
+                    lines.place(*where),
+                    f"kubernetes.authorizationpolicy.{action.lower()}",
+                    0.9,
+                    Via("http" if operation else "", operation),
+                    modality,
+                    exclusivity="only_by" if exclusive else "",
+                    attributes={
+                        "policy": text_at(root, "metadata", "name"),
+                        "allowed": "false" if forbidden else "true",
+                    },
                 )
             )
     return found
@@ -136,8 +166,13 @@ def virtual_service(lines: BlockLines, root: yaml.Node) -> list[RawClaim]:
                     continue
                 found += [
                     RawClaim(
-                        "CALLS", RawName(gateway.rsplit("/", maxsplit=1)[-1], "service"), _name(name), lines.place(*span(host)),
-                        "kubernetes.virtualservice", 0.85, Via("http" if kind == "http" else ""),
+                        "CALLS",
+                        RawName(gateway.rsplit("/", maxsplit=1)[-1], "service"),
+                        _name(name),
+                        lines.place(*span(host)),
+                        "kubernetes.virtualservice",
+                        0.85,
+                        Via("http" if kind == "http" else ""),
                     )
                     for gateway in gateways
                     if name != gateway

@@ -26,14 +26,19 @@ def ingress(lines: BlockLines, root: yaml.Node) -> list[RawClaim]:
     return [
         _routed(lines, name, target, "kubernetes.ingress", Via("http", path), attributes)
         for backend, path in backends
-        if (target := get(backend, "service", "name") or get(backend, "serviceName")) is not None and _named(target, name)
+        if (target := get(backend, "service", "name") or get(backend, "serviceName")) is not None
+        and _named(target, name)
     ]
 
 
 def route(lines: BlockLines, root: yaml.Node, kind: str) -> list[RawClaim]:
     """Backends of a route, from each Gateway it is attached to. A route on a Service only splits that service's traffic."""
     spec = get(root, "spec")
-    gateways = [without_holes(text_at(parent, "name")) for parent in items(get(spec, "parentRefs")) if (text_at(parent, "kind") or "Gateway") == "Gateway"]
+    gateways = [
+        without_holes(text_at(parent, "name"))
+        for parent in items(get(spec, "parentRefs"))
+        if (text_at(parent, "kind") or "Gateway") == "Gateway"
+    ]
     found = []
     for rule in items(get(spec, "rules")):
         path = next((value for match in items(get(rule, "matches")) if (value := text_at(match, "path", "value"))), "")
@@ -42,7 +47,9 @@ def route(lines: BlockLines, root: yaml.Node, kind: str) -> list[RawClaim]:
             if target is None or (text_at(backend, "kind") or "Service") != "Service":
                 continue
             found += [
-                _routed(lines, gateway, target, f"kubernetes.{kind.lower()}", Via(ROUTES[kind], path), {}) for gateway in gateways if _named(target, gateway)
+                _routed(lines, gateway, target, f"kubernetes.{kind.lower()}", Via(ROUTES[kind], path), {})
+                for gateway in gateways
+                if _named(target, gateway)
             ]
     return found
 
@@ -52,8 +59,17 @@ def _named(target: yaml.Node, entry: str) -> bool:
     return bool(entry and name) and name != entry
 
 
-def _routed(lines: BlockLines, entry: str, target: yaml.Node, rule: str, via: Via, attributes: dict[str, str]) -> RawClaim:
+def _routed(
+    lines: BlockLines, entry: str, target: yaml.Node, rule: str, via: Via, attributes: dict[str, str]
+) -> RawClaim:
     name = without_holes(scalar(target))
     return RawClaim(
-        "CALLS", RawName(entry, "service"), RawName(name, ROLE_KIND[role_of(name)]), lines.place(*span(target)), rule, 0.85, via, attributes=attributes
+        "CALLS",
+        RawName(entry, "service"),
+        RawName(name, ROLE_KIND[role_of(name)]),
+        lines.place(*span(target)),
+        rule,
+        0.85,
+        via,
+        attributes=attributes,
     )

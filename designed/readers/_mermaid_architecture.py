@@ -18,7 +18,9 @@ _EDGE: Final = re.compile(
 )
 
 
-def read_architecture(lines: BlockLines, start: int, path: str, rule: str = "mermaid.architecture") -> tuple[Diagram, list[Problem]]:
+def read_architecture(
+    lines: BlockLines, start: int, path: str, rule: str = "mermaid.architecture"
+) -> tuple[Diagram, list[Problem]]:
     """Read the lines from offset `start` (after the header). Arrows through junctions join what the junction joins."""
     diagram, problems = Diagram(), []
     junctions: set[str] = set()
@@ -34,13 +36,21 @@ def read_architecture(lines: BlockLines, start: int, path: str, rule: str = "mer
             label = (title or ident).strip().strip('"')
             within = (parent, *diagram.nodes[parent].within) if parent in diagram.nodes else ()
             hint = Role.STORE if (icon or "").strip() in ("database", "disk") else None
-            role = Role.CLIENT if (icon or "").strip() == "internet" else node_role(label, (icon or "").split(":")[-1], hint, ident)
-            diagram.nodes[ident] = DrawnNode(ident, label, role, place, within=within, shape=icon or "", group=sort == "group")
+            role = (
+                Role.CLIENT
+                if (icon or "").strip() == "internet"
+                else node_role(label, (icon or "").split(":")[-1], hint, ident)
+            )
+            diagram.nodes[ident] = DrawnNode(
+                ident, label, role, place, within=within, shape=icon or "", group=sort == "group"
+            )
             if sort == "group":
                 diagram.groups[ident] = label
         elif junction:
             junctions.add(junction.group(1))
-            diagram.nodes[junction.group(1)] = DrawnNode(junction.group(1), junction.group(1), Role.SERVICE, place, shape="junction")
+            diagram.nodes[junction.group(1)] = DrawnNode(
+                junction.group(1), junction.group(1), Role.SERVICE, place, shape="junction"
+            )
         elif edge:
             source, back, label, forth, target = edge.groups()
             for name in (source, target):
@@ -63,7 +73,11 @@ def _collapse(diagram: Diagram, junctions: set[str]) -> None:
         into = [e for e in diagram.edges if e.target == junction and e.source != junction]
         out = [e for e in diagram.edges if e.source == junction and e.target != junction]
         # A line without a head may be read either way through a junction.
-        into += [DrawnEdge(e.target, e.source, e.label, e.place, e.directed, e.rule, e.confidence) for e in out if not e.directed]
+        into += [
+            DrawnEdge(e.target, e.source, e.label, e.place, e.directed, e.rule, e.confidence)
+            for e in out
+            if not e.directed
+        ]
         rest = [e for e in diagram.edges if junction not in (e.source, e.target)]
         for first in into:
             rest += [

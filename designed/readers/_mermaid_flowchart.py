@@ -22,18 +22,31 @@ from nexus.model.document import Problem
 
 # Opening bracket -> (closing brackets, role the shape hints at). The longest opening wins.
 _SHAPES: Final[tuple[tuple[str, tuple[str, ...], str], ...]] = (
-    ("(((", (")))",), "circle"), ("((", ("))",), "circle"), ("([", ("])",), "stadium"), ("[(", (")]",), "cylinder"), ("(", (")",), "round"),
-    ("[[", ("]]",), "subroutine"), ("[/", ("/]", "\\]"), "lean"), ("[\\", ("\\]", "/]"), "lean"), ("[", ("]",), "box"),
-    ("{{", ("}}",), "hexagon"), ("{", ("}",), "rhombus"), (">", ("]",), "flag"),
+    ("(((", (")))",), "circle"),
+    ("((", ("))",), "circle"),
+    ("([", ("])",), "stadium"),
+    ("[(", (")]",), "cylinder"),
+    ("(", (")",), "round"),
+    ("[[", ("]]",), "subroutine"),
+    ("[/", ("/]", "\\]"), "lean"),
+    ("[\\", ("\\]", "/]"), "lean"),
+    ("[", ("]",), "box"),
+    ("{{", ("}}",), "hexagon"),
+    ("{", ("}",), "rhombus"),
+    (">", ("]",), "flag"),
 )
 _ID: Final = re.compile(r"(?:[\w!#$%'*+.`?\\/]|-(?=[^>\-.\s])|=(?!=))+")
 _LINK: Final = re.compile(r"[xo<]?--+[-xo>]|[xo<]?==+[=xo>]|[xo<]?-?\.+-[xo>]?|~~~+")
 _OPEN: Final = re.compile(r"[xo<]?--(?!-)|[xo<]?==(?!=)|[xo<]?-\.(?!-)")
 _CLOSE: Final[dict[str, re.Pattern[str]]] = {
-    "-": re.compile(r"--+[-xo>]"), "=": re.compile(r"==+[=xo>]"), ".": re.compile(r"\.+-[xo>]?"),
+    "-": re.compile(r"--+[-xo>]"),
+    "=": re.compile(r"==+[=xo>]"),
+    ".": re.compile(r"\.+-[xo>]?"),
 }
 _EDGE_ID: Final = re.compile(r"[^\s\"@]{1,64}@(?=[-=<xo.~])")
-_SKIP: Final = re.compile(r"(?:style|classDef|class|linkStyle|click|direction|accTitle|accDescr|title)(?=[\s:{;]|$)", re.IGNORECASE)
+_SKIP: Final = re.compile(
+    r"(?:style|classDef|class|linkStyle|click|direction|accTitle|accDescr|title)(?=[\s:{;]|$)", re.IGNORECASE
+)
 _SUBGRAPH: Final = re.compile(r"subgraph\b[ \t]*")
 _BREAK: Final = re.compile(r"<br\s*/?>|\\n|\n", re.IGNORECASE)
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -69,7 +82,9 @@ def link_label(text: str) -> str:
     return " ".join(html.unescape(_TAG.sub(" ", _BREAK.sub(" ", re.sub(r"#(\d+|[a-z]+);", r"&\1;", text)))).split())
 
 
-def read_flowchart(lines: BlockLines, start: int, path: str, rule: str = "mermaid.flowchart") -> tuple[Diagram, list[Problem]]:
+def read_flowchart(
+    lines: BlockLines, start: int, path: str, rule: str = "mermaid.flowchart"
+) -> tuple[Diagram, list[Problem]]:
     """Read the statements from offset `start` (after the header) to the end of the text."""
     state = _State(lines, rule, path=path)
     text = lines.text
@@ -130,11 +145,21 @@ def _subgraph(state: _State, position: int, line_end: int) -> int:
     place = state.lines.place(position, line_end)
     state.diagram.groups[ident] = title
     state.diagram.nodes[ident] = DrawnNode(
-        ident, title or ident, node_role(title or ident), place, within=tuple(reversed(state.stack)), group=True, shape="subgraph"
+        ident,
+        title or ident,
+        node_role(title or ident),
+        place,
+        within=tuple(reversed(state.stack)),
+        group=True,
+        shape="subgraph",
     )
     if len(state.stack) >= MAX_DEPTH:
         # Its `end` closes an outer group, which is harmless this deep.
-        state.problems.append(Problem(state.path, state.lines.line(position), f"more than {MAX_DEPTH} nested subgraphs are not told apart"))
+        state.problems.append(
+            Problem(
+                state.path, state.lines.line(position), f"more than {MAX_DEPTH} nested subgraphs are not told apart"
+            )
+        )
     else:
         state.stack.append(ident)
     return line_end
@@ -152,7 +177,9 @@ def _chain(state: _State, position: int) -> int:
                 end = _line_end(text, position)
                 junk = text[position:end].strip()
                 if junk or link is not None:
-                    state.problems.append(Problem(state.path, state.lines.line(min(position, len(text))), f"cannot read {junk[:40]!r}"))
+                    state.problems.append(
+                        Problem(state.path, state.lines.line(min(position, len(text))), f"cannot read {junk[:40]!r}")
+                    )
                 return max(end, position + 1)
             return position
         if before is not None and link is not None:
@@ -163,7 +190,9 @@ def _chain(state: _State, position: int) -> int:
             rest = _skip_blanks(text, position)
             if rest < len(text) and text[rest] not in "\n;" and not text.startswith("%%", rest):
                 end = _line_end(text, rest)
-                state.problems.append(Problem(state.path, state.lines.line(rest), f"cannot read {text[rest:end].strip()[:40]!r}"))
+                state.problems.append(
+                    Problem(state.path, state.lines.line(rest), f"cannot read {text[rest:end].strip()[:40]!r}")
+                )
                 return end
             return rest
         position = _skip_space(text, after)
@@ -209,7 +238,11 @@ def _node(state: _State, position: int) -> tuple[tuple[str, int, int] | None, in
         close = text.find("}", position)
         close = _line_end(text, position) if close < 0 else close
         values = {m.group(1): m.group(2).strip().strip('"') for m in _ATTRIBUTE.finditer(text, position + 2, close)}
-        label, shape, position = values.get("label", ""), values.get("shape", values.get("icon", "")), min(close + 1, len(text))
+        label, shape, position = (
+            values.get("label", ""),
+            values.get("shape", values.get("icon", "")),
+            min(close + 1, len(text)),
+        )
     else:
         for opening, closings, name in _SHAPES:
             if text.startswith(opening, position):
@@ -254,7 +287,9 @@ def _declare(state: _State, ident: str, written: str, shape: str, place: Place) 
     store = shape in _STORE_SHAPES
     role = node_role(name, hint=Role.STORE if store else None, node_id=ident)
     place = known.place if known and not label else place
-    state.diagram.nodes[ident] = DrawnNode(ident, name, role, place, within=within, shape=shape, detail=link_label(written))
+    state.diagram.nodes[ident] = DrawnNode(
+        ident, name, role, place, within=within, shape=shape, detail=link_label(written)
+    )
 
 
 def _deeper(known: tuple[str, ...], now: tuple[str, ...]) -> bool:
@@ -293,7 +328,13 @@ def _connect(
     if arrow.startswith("~"):
         return
     if len(sources) * len(targets) > MAX_PAIRS:
-        state.problems.append(Problem(state.path, state.lines.line(sources[0][1]), f"more than {MAX_PAIRS} arrows in one statement are not read"))
+        state.problems.append(
+            Problem(
+                state.path,
+                state.lines.line(sources[0][1]),
+                f"more than {MAX_PAIRS} arrows in one statement are not read",
+            )
+        )
         return
     place = state.lines.place(sources[0][1], targets[-1][2])
     label = read_label(text)
@@ -309,5 +350,7 @@ def _connect(
             pairs += [(target, source)] if backward else []
             for a, b in pairs:
                 state.diagram.edges.append(
-                    DrawnEdge(a, b, label, place, forward or backward, state.rule, 0.95, modality, attributes=attributes)
+                    DrawnEdge(
+                        a, b, label, place, forward or backward, state.rule, 0.95, modality, attributes=attributes
+                    )
                 )

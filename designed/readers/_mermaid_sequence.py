@@ -12,21 +12,27 @@ from designed.readers._mermaid_flowchart import clean_label, link_label
 from designed.readers._sequence import Sequence
 from nexus.model.document import Problem
 
-_PARTICIPANT: Final = re.compile(r"(?:create\s+)?(participant|actor)\s+(\S+?|\"[^\"]+\"|[^@\n]+?)(@\{[^}]*\})?(?:\s+as\s+(.+?))?\s*$")
+_PARTICIPANT: Final = re.compile(
+    r"(?:create\s+)?(participant|actor)\s+(\S+?|\"[^\"]+\"|[^@\n]+?)(@\{[^}]*\})?(?:\s+as\s+(.+?))?\s*$"
+)
 _MESSAGE: Final = re.compile(
     r"^(?P<a>[^\s:#;][^:;\n]*?)\s*(?P<arrow><<-->>|<<->>|-->>|->>|--x|-x|--\)|-\)|-->|->)\s*[+-]?\s*(?P<b>[^:;\n]+?)\s*(?::(?P<text>.*))?$"
 )
 _BLOCK: Final = re.compile(r"(alt|opt|loop|par|critical|break|rect|box|par_over)\b\s*(.*)$")
 _BRANCH: Final = re.compile(r"(else|and|option)\b\s*(.*)$")
 _IGNORED: Final = re.compile(
-    r"(?:note\b|activate\b|deactivate\b|autonumber\b|title\b|accTitle\b|accDescr\b|destroy\b|links?\b|properties\b|details\b|%%)", re.IGNORECASE
+    r"(?:note\b|activate\b|deactivate\b|autonumber\b|title\b|accTitle\b|accDescr\b|destroy\b|links?\b|properties\b|details\b|%%)",
+    re.IGNORECASE,
 )
 _BOX_COLOUR: Final = re.compile(
-    r"^(?:rgba?\([^)]*\)|transparent|#[0-9a-fA-F]{3,8}|aqua|blue|gray|green|grey|red|purple|yellow|lightblue|lightgreen)\s*", re.IGNORECASE
+    r"^(?:rgba?\([^)]*\)|transparent|#[0-9a-fA-F]{3,8}|aqua|blue|gray|green|grey|red|purple|yellow|lightblue|lightgreen)\s*",
+    re.IGNORECASE,
 )
 
 
-def read_sequence(lines: BlockLines, start: int, path: str, rule: str = "mermaid.sequence") -> tuple[Diagram, list[Problem]]:
+def read_sequence(
+    lines: BlockLines, start: int, path: str, rule: str = "mermaid.sequence"
+) -> tuple[Diagram, list[Problem]]:
     """Read the lines from offset `start` (after the header)."""
     sequence, problems = Sequence(rule), []
     boxes: list[str] = []
@@ -74,7 +80,13 @@ def _line(sequence: Sequence, lines: BlockLines, start: int, end: int, boxes: li
             hint = {"actor": Role.PERSON, "database": Role.STORE, "queue": Role.TOPIC}.get(typed.group(1))
         ident = found.group(2).strip().strip('"')
         # An actor of a sequence is who starts it; it counts, unlike C4's persons, which stand for people only.
-        sequence.participant(ident, clean_label(found.group(4) or ident), place, Role.CLIENT if hint is Role.PERSON else hint, tuple(boxes[::-1]))
+        sequence.participant(
+            ident,
+            clean_label(found.group(4) or ident),
+            place,
+            Role.CLIENT if hint is Role.PERSON else hint,
+            tuple(boxes[::-1]),
+        )
         return True
     message = _MESSAGE.match(statement)
     if message:

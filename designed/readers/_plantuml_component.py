@@ -18,8 +18,12 @@ KEYWORDS: Final = (
 )
 _NAME: Final = r"\"[^\"]*\"|\[[^\]\n]*\]|\([^)\n]*\)|:[^:\n]+:|[^\s\"\[\](){}<>:]+"
 _TAIL: Final = r"(?P<tail>(?:\s*(?:<<[^>\n]*>>|#[\w;:.#\[\]\\/|-]+|\$\w+))*)\s*(?P<open>[\{\[])?"
-_ELEMENT: Final = re.compile(rf"(?:(?P<abstract>abstract)\s+)?(?P<kind>{KEYWORDS})\s+(?P<first>{_NAME})(?:\s+as\s+(?P<second>{_NAME}))?{_TAIL}")
-_BRACKET: Final = re.compile(rf"(?P<first>\[[^\]\n]+\]|:[^:\n]+:|\(\)\s*(?:\"[^\"]+\"|[\w.]+)|\([^)\n]+\))(?:\s+as\s+(?P<second>{_NAME}))?{_TAIL}\s*$")
+_ELEMENT: Final = re.compile(
+    rf"(?:(?P<abstract>abstract)\s+)?(?P<kind>{KEYWORDS})\s+(?P<first>{_NAME})(?:\s+as\s+(?P<second>{_NAME}))?{_TAIL}"
+)
+_BRACKET: Final = re.compile(
+    rf"(?P<first>\[[^\]\n]+\]|:[^:\n]+:|\(\)\s*(?:\"[^\"]+\"|[\w.]+)|\([^)\n]+\))(?:\s+as\s+(?P<second>{_NAME}))?{_TAIL}\s*$"
+)
 _END: Final = r"\"[^\"]*\"|\[[^\]\n]+\]|:[^:\n]+:|\(\)\s*(?:\"[^\"]+\"|[\w.]+)|\([^)\n]+\)|[\w.가-힣$@/-]*[\w가-힣$@/]"
 _ARROW: Final = (
     r"(?P<head1><\|?|[<o*#x+^}]|\|>|0\)?|\))?(?P<line1>[-.=~]+)(?P<style>\[[^\]]*\])?(?:(?:left|right|up|down|le|ri|do|l|r|u|d)(?=[-.=~]))?"
@@ -28,7 +32,9 @@ _ARROW: Final = (
 _RELATION: Final = re.compile(
     rf"(?P<a>{_END})(?:\s+\"[^\"]*\")?\s*(?<![\w]){_ARROW}\s*(?:\"[^\"]*\"\s+)?(?P<b>{_END})(?:\s*(?:<<[^>\n]*>>|#[\w;:.]+))*\s*(?::\s*(?P<text>.*))?$"
 )
-_GROUPS: Final = frozenset(["package", "node", "cloud", "rectangle", "folder", "frame", "stack", "card", "hexagon", "container"])
+_GROUPS: Final = frozenset(
+    ["package", "node", "cloud", "rectangle", "folder", "frame", "stack", "card", "hexagon", "container"]
+)
 _PARTS: Final = frozenset({"component", "agent", "artifact", "process"})
 
 
@@ -52,7 +58,9 @@ class Components:
             node = self.diagram.nodes[self._description]
             text = statement.rstrip("]").strip()
             if text and node.label == node.id:
-                self.diagram.nodes[node.id] = replace(node, label=first_line(text), role=node_role(first_line(text), hint=None, node_id=node.id))
+                self.diagram.nodes[node.id] = replace(
+                    node, label=first_line(text), role=node_role(first_line(text), hint=None, node_id=node.id)
+                )
             if statement.endswith("]"):
                 self._description = ""
             return True
@@ -64,7 +72,11 @@ class Components:
             self.stack.append(self.stack[-1] if self.stack else "")
             return True
         relation = _RELATION.match(statement)
-        if relation and len(relation.group("line1") + relation.group("line2")) >= 1 and not re.match(rf"(?:{KEYWORDS})\s+\S+\s+as\b", statement):
+        if (
+            relation
+            and len(relation.group("line1") + relation.group("line2")) >= 1
+            and not re.match(rf"(?:{KEYWORDS})\s+\S+\s+as\b", statement)
+        ):
             self._relate(relation, start, end)
             return True
         element = _ELEMENT.match(statement)
@@ -74,7 +86,11 @@ class Components:
         bracket = _BRACKET.match(statement)
         if bracket:
             first = bracket.group("first")
-            kind = "component" if first[0] == "[" else ("interface" if first.startswith("()") else ("actor" if first[0] == ":" else "usecase"))
+            kind = (
+                "component"
+                if first[0] == "["
+                else ("interface" if first.startswith("()") else ("actor" if first[0] == ":" else "usecase"))
+            )
             self._declare(bracket, kind, start, end)
             return True
         return False
@@ -96,7 +112,13 @@ class Components:
 
     def _node(self, name: tuple[str, str], kind: str, stereotype: str, span: tuple[int, int], *, group: bool) -> None:
         ident, label = name
-        hint = {"database": Role.STORE, "storage": Role.STORE, "queue": Role.TOPIC, "actor": Role.CLIENT, "person": Role.PERSON}.get(kind)
+        hint = {
+            "database": Role.STORE,
+            "storage": Role.STORE,
+            "queue": Role.TOPIC,
+            "actor": Role.CLIENT,
+            "person": Role.PERSON,
+        }.get(kind)
         within = tuple(dict.fromkeys(outer for outer in reversed(self.stack) if outer and outer != ident))
         role = node_role(label, stereotype, hint, ident)
         if group:
@@ -114,7 +136,11 @@ class Components:
         named = self._by_label.get(first_line(name))
         if named is not None and named in self.diagram.nodes:
             return named
-        kind = "component" if text[0] == "[" else ("actor" if text[0] == ":" else ("interface" if text.startswith("()") else ""))
+        kind = (
+            "component"
+            if text[0] == "["
+            else ("actor" if text[0] == ":" else ("interface" if text.startswith("()") else ""))
+        )
         self._node((ident, first_line(name) or ident), kind, "", (start, end), group=False)
         return ident
 
@@ -135,7 +161,15 @@ class Components:
         for source, target in pairs:
             self.diagram.edges.append(
                 DrawnEdge(
-                    source, target, label, place, back or forth, self.rule, 0.94, modality, attributes={"line": "dotted"} if dotted else {}
+                    source,
+                    target,
+                    label,
+                    place,
+                    back or forth,
+                    self.rule,
+                    0.94,
+                    modality,
+                    attributes={"line": "dotted"} if dotted else {},
                 )
             )
 
@@ -155,7 +189,11 @@ def provide(diagram: Diagram) -> None:
             kept.append(edge)
         elif edge.directed and edge.target in providers:
             label = edge.label if edge.label.text else label_of(diagram.nodes[edge.target].label)
-            kept += [replace(edge, target=provider, label=label) for provider in providers[edge.target] if provider != edge.source]
+            kept += [
+                replace(edge, target=provider, label=label)
+                for provider in providers[edge.target]
+                if provider != edge.source
+            ]
         elif edge.directed:
             kept += [replace(edge, source=provider) for provider in providers[edge.source] if provider != edge.target]
     diagram.edges = kept

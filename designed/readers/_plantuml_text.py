@@ -14,11 +14,20 @@ _START: Final = re.compile(r"^[ \t]*@startuml\b[^\n]*", re.MULTILINE)
 _END: Final = re.compile(r"^[ \t]*@enduml\b", re.MULTILINE)
 # Blocks with lines of free text: (first line, last line).
 _BLOCKS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
-    (re.compile(r"(?:skinparam\s+\w+|sprite\s+\S+.*|json\s+\S+|style)\s*\{\s*$|skinparam\s*\{\s*$"), re.compile(r"\}\s*$")),
+    (
+        re.compile(r"(?:skinparam\s+\w+|sprite\s+\S+.*|json\s+\S+|style)\s*\{\s*$|skinparam\s*\{\s*$"),
+        re.compile(r"\}\s*$"),
+    ),
     (re.compile(r"<style>", re.IGNORECASE), re.compile(r"</style>", re.IGNORECASE)),
-    (re.compile(r"[hr]?note\b(?!.*:)(?!.*\bas\b\s*\w+\s*$.*\")[^\"]*$", re.IGNORECASE), re.compile(r"end\s*[hr]?note\b", re.IGNORECASE)),
+    (
+        re.compile(r"[hr]?note\b(?!.*:)(?!.*\bas\b\s*\w+\s*$.*\")[^\"]*$", re.IGNORECASE),
+        re.compile(r"end\s*[hr]?note\b", re.IGNORECASE),
+    ),
     (re.compile(r"(?:legend)\b", re.IGNORECASE), re.compile(r"end\s*legend\b", re.IGNORECASE)),
-    (re.compile(r"(?:title|header|footer|caption)\s*$", re.IGNORECASE), re.compile(r"end\s*(?:title|header|footer|caption)\b", re.IGNORECASE)),
+    (
+        re.compile(r"(?:title|header|footer|caption)\s*$", re.IGNORECASE),
+        re.compile(r"end\s*(?:title|header|footer|caption)\b", re.IGNORECASE),
+    ),
     (re.compile(r"ref\s+over\s+[^:]*$", re.IGNORECASE), re.compile(r"end\s*ref\b", re.IGNORECASE)),
     (re.compile(r"!(?:unquoted\s+)?(?:procedure|function)\b"), re.compile(r"!end(?:procedure|function)\b")),
     (re.compile(r"!definelong\b"), re.compile(r"!enddefinelong\b")),
@@ -36,7 +45,10 @@ class Part:
 
 def parts(text: str) -> list[Part]:
     """The diagrams; a text without @startuml is one diagram."""
-    marks = sorted([(m.start(), m.end(), True) for m in _START.finditer(text)] + [(m.start(), m.end(), False) for m in _END.finditer(text)])
+    marks = sorted(
+        [(m.start(), m.end(), True) for m in _START.finditer(text)]
+        + [(m.start(), m.end(), False) for m in _END.finditer(text)]
+    )
     found: list[Part] = []
     begin: int | None = None
     for start, end, opens in marks:

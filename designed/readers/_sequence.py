@@ -17,9 +17,12 @@ from designed.reader import Place
 from nexus.model.claim import Modality
 
 _ANSWER: Final = re.compile(
-    r"^(?:return\w*|respon[sd]\w*|reply|replies|ack\w*|ok|result\w*|[1-5]\d\d\b|success|error|done|응답|반환|결과|성공|실패)\b|^\d{3} |응답|반환", re.IGNORECASE
+    r"^(?:return\w*|respon[sd]\w*|reply|replies|ack\w*|ok|result\w*|[1-5]\d\d\b|success|error|done|응답|반환|결과|성공|실패)\b|^\d{3} |응답|반환",
+    re.IGNORECASE,
 )
-_PEOPLE: Final = vocabulary("user users customer client browser admin shopper visitor actor 사용자 고객 클라이언트 관리자 운영자 브라우저 회원 유저")
+_PEOPLE: Final = vocabulary(
+    "user users customer client browser admin shopper visitor actor 사용자 고객 클라이언트 관리자 운영자 브라우저 회원 유저"
+)
 _MAX_REACHED: Final = 64
 CONDITIONAL_BLOCKS: Final = frozenset({"alt", "opt", "else", "break", "option"})
 
@@ -36,12 +39,23 @@ class Sequence:
     # Who asked a broker for messages: what the broker sends back is the answer.
     _polled: set[tuple[str, str]] = field(default_factory=set)
 
-    def participant(self, ident: str, label: str, place: Place, hint: Role | None = None, within: tuple[str, ...] = (), *, stated: bool = True) -> None:
+    def participant(
+        self,
+        ident: str,
+        label: str,
+        place: Place,
+        hint: Role | None = None,
+        within: tuple[str, ...] = (),
+        *,
+        stated: bool = True,
+    ) -> None:
         """Declare a participant; a message to an unknown name declares it too (`stated` false)."""
         if ident in self.diagram.nodes and not stated:
             return
         name = label or ident
-        self.diagram.nodes[ident] = DrawnNode(ident, name, node_role(name, hint=hint, node_id=ident), place, within=within)
+        self.diagram.nodes[ident] = DrawnNode(
+            ident, name, node_role(name, hint=hint, node_id=ident), place, within=within
+        )
 
     def _reaches(self, source: str, target: str) -> bool:
         """Whether calls so far lead from one participant to another."""
@@ -55,7 +69,9 @@ class Sequence:
                     waiting.append(following)
         return False
 
-    def message(self, source: str, target: str, text: str, place: Place, *, dashed: bool, asynchronous: bool = False) -> None:
+    def message(
+        self, source: str, target: str, text: str, place: Place, *, dashed: bool, asynchronous: bool = False
+    ) -> None:
         """One message; decides whether it is an answer."""
         for name in (source, target):
             self.participant(name, name, place, stated=False)
@@ -64,14 +80,23 @@ class Sequence:
         roles = self.diagram.nodes[source].role, self.diagram.nodes[target].role
         answered = (target, source) in self._called
         # A broker's message to a program is a delivery, unless it answers a program that only ever asked.
-        if answered and (source, target) not in self._called and (dashed or _ANSWER.search(text.strip())) and roles[0] not in MESSAGING:
+        if (
+            answered
+            and (source, target) not in self._called
+            and (dashed or _ANSWER.search(text.strip()))
+            and roles[0] not in MESSAGING
+        ):
             return
         if dashed and (_ANSWER.search(text.strip()) or (roles[0] not in MESSAGING and self._reaches(target, source))):
             # Dashed, and an answer by its words, or to someone who started the chain of calls that led here.
             return
         if dashed and answered and (roles[0] is Role.STORE or (target, source) in self._polled):
             return
-        if not self._called and self.diagram.nodes[source].role is Role.SERVICE and self.diagram.nodes[source].label.lower() in _PEOPLE:
+        if (
+            not self._called
+            and self.diagram.nodes[source].role is Role.SERVICE
+            and self.diagram.nodes[source].label.lower() in _PEOPLE
+        ):
             # Who sends the first message and is called like a person is one.
             self.diagram.nodes[source] = replace(self.diagram.nodes[source], role=Role.CLIENT)
         self._called.add((source, target))
@@ -86,4 +111,8 @@ class Sequence:
         condition = next((text for kind, text in reversed(self.blocks) if kind in CONDITIONAL_BLOCKS and text), "")
         if condition and modality is not None:
             attributes["condition"] = condition
-        self.diagram.edges.append(DrawnEdge(source, target, label, place, rule=self.rule, confidence=0.93, modality=modality, attributes=attributes))
+        self.diagram.edges.append(
+            DrawnEdge(
+                source, target, label, place, rule=self.rule, confidence=0.93, modality=modality, attributes=attributes
+            )
+        )

@@ -164,7 +164,9 @@ def _json_value(text: str, position: int, depth: int) -> tuple[yaml.Node, int]:
     if match is None:
         raise ValueError("no value")
     last: Any = Span(match.end())
-    return yaml.ScalarNode("tag:yaml.org,2002:null" if match.group(0) == "null" else "tag:yaml.org,2002:str", match.group(0), start, last), match.end()
+    return yaml.ScalarNode(
+        "tag:yaml.org,2002:null" if match.group(0) == "null" else "tag:yaml.org,2002:str", match.group(0), start, last
+    ), match.end()
 
 
 def _json_string(text: str, position: int) -> tuple[yaml.ScalarNode, int]:
@@ -173,7 +175,9 @@ def _json_string(text: str, position: int) -> tuple[yaml.ScalarNode, int]:
         raise ValueError("no string")
     start: Any = Span(position)
     end: Any = Span(match.end())
-    return yaml.ScalarNode("tag:yaml.org,2002:str", str(json.loads(match.group(0), strict=False)), start, end, style='"'), match.end()
+    return yaml.ScalarNode(
+        "tag:yaml.org,2002:str", str(json.loads(match.group(0), strict=False)), start, end, style='"'
+    ), match.end()
 
 
 def pairs(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:

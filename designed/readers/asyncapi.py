@@ -45,7 +45,15 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
 def _specification(lines: BlockLines, root: yaml.Node, path: str, *, client_view: bool) -> Reading:
     title = get(root, "info", "title")
     if title is None or not scalar(title):
-        return Reading(problems=(Problem(path, lines.line(root.start_mark.index), "AsyncAPI without info.title: whose channels these are is open"),))
+        return Reading(
+            problems=(
+                Problem(
+                    path,
+                    lines.line(root.start_mark.index),
+                    "AsyncAPI without info.title: whose channels these are is open",
+                ),
+            )
+        )
     place = lines.place(*span(title))
     application = RawName(scalar(title), "service")
     entities = [RawEntity(application.name, "service", place, declares=True)]
@@ -59,7 +67,11 @@ def _protocol(root: yaml.Node, names: list[str]) -> str:
     """Protocol of the named servers, or of all servers where a channel names none."""
     servers = {name: node for name, _, node in pairs(get(root, "servers"))}
     chosen = [servers[name] for name in names if name in servers] or list(servers.values())
-    found = dict.fromkeys(read_label(text_at(server, "protocol")).protocol or text_at(server, "protocol") for server in chosen if text_at(server, "protocol"))
+    found = dict.fromkeys(
+        read_label(text_at(server, "protocol")).protocol or text_at(server, "protocol")
+        for server in chosen
+        if text_at(server, "protocol")
+    )
     return next(iter(found)) if len(found) == 1 else ""
 
 
@@ -72,8 +84,15 @@ def _version2(lines: BlockLines, root: yaml.Node, application: RawName) -> list[
                 continue
             found.append(
                 RawClaim(
-                    _FROM_CLIENT[verb], application, RawName(address, "topic"), lines.place(*span(key)), f"asyncapi.v2.{verb}", 0.95,
-                    Via(protocol, text_at(operation, "operationId"), address), drawn="reversed", attributes=_said(operation),
+                    _FROM_CLIENT[verb],
+                    application,
+                    RawName(address, "topic"),
+                    lines.place(*span(key)),
+                    f"asyncapi.v2.{verb}",
+                    0.95,
+                    Via(protocol, text_at(operation, "operationId"), address),
+                    drawn="reversed",
+                    attributes=_said(operation),
                 )
             )
     return found
@@ -100,8 +119,14 @@ def _version3(lines: BlockLines, root: yaml.Node, application: RawName) -> list[
         # Quoted with its action where that follows at once, so that the direction can be seen.
         found.append(
             RawClaim(
-                relation, application, target, lines.place(*span(key)), f"asyncapi.v3.{text_at(operation, 'action').lower()}", 0.97,
-                Via(_protocol(root, servers), name, address), attributes=_said(operation),
+                relation,
+                application,
+                target,
+                lines.place(*span(key)),
+                f"asyncapi.v3.{text_at(operation, 'action').lower()}",
+                0.97,
+                Via(_protocol(root, servers), name, address),
+                attributes=_said(operation),
             )
         )
     return found

@@ -49,7 +49,12 @@ def _entity(lines: BlockLines, root: yaml.Node) -> Reading:
     sort, title = text_at(root, "spec", "type"), text_at(root, "metadata", "title")
     entity_kind = _ENTITY_KINDS[kind] or _resource_kind(name, sort) or "database"
     entity = RawEntity(
-        name, entity_kind, place, (title,) if title and title != name else (), declares=True, owner=text_at(root, "spec", "owner"),
+        name,
+        entity_kind,
+        place,
+        (title,) if title and title != name else (),
+        declares=True,
+        owner=text_at(root, "spec", "owner"),
         attributes={"type": sort} if sort else {},
     )
     modality = Modality.DEPRECATED if text_at(root, "spec", "lifecycle") == "deprecated" else Modality.ASSERTED
@@ -59,13 +64,30 @@ def _entity(lines: BlockLines, root: yaml.Node) -> Reading:
     for item in items(get(root, "spec", "dependsOn")):
         target = _target(scalar(item))
         if target is not None and kind != "api":
-            claims.append(RawClaim("CALLS", RawName(name, entity_kind), target, lines.place(*span(item)), "backstage.depends_on", 0.9, modality=modality))
+            claims.append(
+                RawClaim(
+                    "CALLS",
+                    RawName(name, entity_kind),
+                    target,
+                    lines.place(*span(item)),
+                    "backstage.depends_on",
+                    0.9,
+                    modality=modality,
+                )
+            )
     for item in items(get(root, "spec", "dependencyOf")):
         source = _target(scalar(item))
         if source is not None:
             claims.append(
                 RawClaim(
-                    "CALLS", source, RawName(name, entity_kind), lines.place(*span(item)), "backstage.dependency_of", 0.9, modality=modality, drawn="reversed"
+                    "CALLS",
+                    source,
+                    RawName(name, entity_kind),
+                    lines.place(*span(item)),
+                    "backstage.dependency_of",
+                    0.9,
+                    modality=modality,
+                    drawn="reversed",
                 )
             )
     for item in items(get(root, "spec", "consumesApis")):
@@ -73,8 +95,15 @@ def _entity(lines: BlockLines, root: yaml.Node) -> Reading:
         if match and (match.group("kind") or "api").lower() == "component":
             # Not canonical, but seen: the component itself is named.
             claims.append(
-                RawClaim("CALLS", RawName(name, "service"), RawName(match.group("name"), "service"), lines.place(*span(item)), "backstage.consumes", 0.9,
-                         modality=modality)
+                RawClaim(
+                    "CALLS",
+                    RawName(name, "service"),
+                    RawName(match.group("name"), "service"),
+                    lines.place(*span(item)),
+                    "backstage.consumes",
+                    0.9,
+                    modality=modality,
+                )
             )
         elif match:
             facts.append(Fact("consumes", name, match.group("name"), "", lines.place(*span(item)), common))

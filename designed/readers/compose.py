@@ -19,9 +19,13 @@ from designed.reader import Fact, Format, RawEntity, ReadContext, Reader, Readin
 from designed.readers._yaml import documents, get, items, pairs, scalar, span, text_at
 from nexus.model.document import Problem, SourceText
 
-_NAME: Final = re.compile(r"(?:^|[-_.])(?:docker-)?compose(?:[-_.].*)?\.ya?ml$|^(?:docker-)?stack.*\.ya?ml$", re.IGNORECASE)
+_NAME: Final = re.compile(
+    r"(?:^|[-_.])(?:docker-)?compose(?:[-_.].*)?\.ya?ml$|^(?:docker-)?stack.*\.ya?ml$", re.IGNORECASE
+)
 _SNIFF: Final = re.compile(r"^services[ \t]*:", re.MULTILINE)
-_SERVICE_KEYS: Final = re.compile(r"^[ \t]+(?:image|build|container_name|environment|depends_on|ports)[ \t]*:", re.MULTILINE)
+_SERVICE_KEYS: Final = re.compile(
+    r"^[ \t]+(?:image|build|container_name|environment|depends_on|ports)[ \t]*:", re.MULTILINE
+)
 
 
 def image_name(image: str) -> str:
@@ -54,7 +58,9 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
     return Reading((), tuple(entities), tuple(facts), problems)
 
 
-def _service(lines: BlockLines, name: str, nodes: tuple[yaml.Node, yaml.Node], entities: list[RawEntity], facts: list[Fact]) -> None:
+def _service(
+    lines: BlockLines, name: str, nodes: tuple[yaml.Node, yaml.Node], entities: list[RawEntity], facts: list[Fact]
+) -> None:
     key, service = nodes
     place = lines.place(*span(key))
     image = image_name(text_at(service, "image"))
@@ -63,16 +69,31 @@ def _service(lines: BlockLines, name: str, nodes: tuple[yaml.Node, yaml.Node], e
         names += [scalar(alias) for alias in items(get(network, "aliases"))]
     aliases = tuple(dict.fromkeys(n for n in names if n and n != name and "$" not in n))
     kind = ROLE_KIND[role_of(name, image)]
-    entities.append(RawEntity(name, kind, place, aliases, declares=bool(image or get(service, "build")), attributes={"image": image} if image else {}))
+    entities.append(
+        RawEntity(
+            name,
+            kind,
+            place,
+            aliases,
+            declares=bool(image or get(service, "build")),
+            attributes={"image": image} if image else {},
+        )
+    )
     comment = _comment(lines, key.start_mark.index)
     common = {"technology": image, "comment": comment, "format": "compose"}
     ports = ",".join(_ports(service))
     facts += [Fact("address", name, host, ports, place, common) for host in (name, *aliases)]
-    facts += [Fact("env", name, variable, value, lines.place(*where), common) for variable, value, where in _environment(service)]
+    facts += [
+        Fact("env", name, variable, value, lines.place(*where), common)
+        for variable, value, where in _environment(service)
+    ]
     for part in ("command", "entrypoint"):
         node = get(service, part)
         for item in items(node) or ([node] if isinstance(node, yaml.ScalarNode) else []):
-            facts += [Fact("argument", name, part, word, lines.place(*span(item)), common) for word in _arguments(scalar(item))]
+            facts += [
+                Fact("argument", name, part, word, lines.place(*span(item)), common)
+                for word in _arguments(scalar(item))
+            ]
     files = get(service, "env_file")
     for item in items(files) or ([files] if isinstance(files, yaml.ScalarNode) else []):
         node = item if scalar(item) else get(item, "path")
@@ -81,7 +102,9 @@ def _service(lines: BlockLines, name: str, nodes: tuple[yaml.Node, yaml.Node], e
     depends = get(service, "depends_on")
     for item in items(depends):
         facts.append(Fact("starts_after", name, scalar(item), "", lines.place(*span(item)), common))
-    facts += [Fact("starts_after", name, other, "", lines.place(*span(node)), common) for other, node, _ in pairs(depends)]
+    facts += [
+        Fact("starts_after", name, other, "", lines.place(*span(node)), common) for other, node, _ in pairs(depends)
+    ]
     for item in items(get(service, "links")):
         facts.append(Fact("link", name, scalar(item).split(":")[0], "", lines.place(*span(item)), common))
 
@@ -116,7 +139,9 @@ def _environment(service: yaml.Node) -> list[tuple[str, str, tuple[int, int]]]:
         variable, equals, value = scalar(item).partition("=")
         if variable.strip():
             found.append((variable.strip(), value if equals else "", span(item)))
-    found += [(variable, scalar(value), span(key, value if scalar(value) else key)) for variable, key, value in pairs(node)]
+    found += [
+        (variable, scalar(value), span(key, value if scalar(value) else key)) for variable, key, value in pairs(node)
+    ]
     return found
 
 
@@ -125,9 +150,16 @@ def _arguments(command: str) -> list[str]:
     words = command.split()
     found = [word for word in words if re.search(r"://|^[\w.-]+:\d{2,5}$", word)]
     for option, word in pairwise(words):
-        if re.fullmatch(r"-{1,2}(?:h|host|url|target|server|addr|address|endpoint|upstream|backend|broker|brokers|bootstrap-server)", option):
+        if re.fullmatch(
+            r"-{1,2}(?:h|host|url|target|server|addr|address|endpoint|upstream|backend|broker|brokers|bootstrap-server)",
+            option,
+        ):
             found.append(word)
-    found += [m.group(1) for word in words if (m := re.match(r"-{1,2}[\w.-]*(?:host|url|addr|address|endpoint|server|target|brokers?)=(.+)$", word))]
+    found += [
+        m.group(1)
+        for word in words
+        if (m := re.match(r"-{1,2}[\w.-]*(?:host|url|addr|address|endpoint|server|target|brokers?)=(.+)$", word))
+    ]
     return list(dict.fromkeys(found))
 
 

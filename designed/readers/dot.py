@@ -22,7 +22,9 @@ _TOKEN: Final = re.compile(
     r"|(?P<id>[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*|-?(?:\.\d+|\d+(?:\.\d*)?))",
     re.DOTALL | re.MULTILINE,
 )
-_HEADER: Final = re.compile(r"\s*(?:(?://[^\n]*|/\*.*?\*/|\#[^\n]*)\s*)*(?:strict\s+)?(?:di)?graph\b[^{]*\{", re.DOTALL | re.IGNORECASE)
+_HEADER: Final = re.compile(
+    r"\s*(?:(?://[^\n]*|/\*.*?\*/|\#[^\n]*)\s*)*(?:strict\s+)?(?:di)?graph\b[^{]*\{", re.DOTALL | re.IGNORECASE
+)
 _TAG: Final = re.compile(r"<[^<>]*>")
 _STORE_SHAPES: Final = frozenset({"cylinder", "database"})
 _MAX_GROUP: Final = 200
@@ -94,7 +96,11 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
     state = _State(lines, "digraph" in header.group(0).lower())
     tokens = list(_tokens(body, header.end()))
     position, depth = _statements(state, tokens, 0)
-    problems = () if depth == 0 or position < len(tokens) else (Problem(path, lines.line(len(body)), "the graph is not closed"),)
+    problems = (
+        ()
+        if depth == 0 or position < len(tokens)
+        else (Problem(path, lines.line(len(body)), "the graph is not closed"),)
+    )
     used = {outer for node in state.diagram.nodes.values() for outer in node.within}
     for ident, node in list(state.diagram.nodes.items()):
         if node.group and ident not in used:
@@ -140,7 +146,9 @@ def _statements(state: _State, tokens: list[_Token], position: int) -> tuple[int
             if cluster:
                 state.diagram.groups[name] = name
                 place = state.lines.place(token.start, tokens[min(end, len(tokens) - 1)].end)
-                state.diagram.nodes[name] = DrawnNode(name, name, Role.SERVICE, place, within=tuple(reversed(state.groups)), shape="cluster", group=True)
+                state.diagram.nodes[name] = DrawnNode(
+                    name, name, Role.SERVICE, place, within=tuple(reversed(state.groups)), shape="cluster", group=True
+                )
                 state.groups.append(name)
             opened.append(cluster)
             state.shapes.append(dict(state.shapes[-1]))
@@ -181,7 +189,9 @@ def _title(state: _State, text: str) -> None:
     ident, title = state.groups[-1], _label(text)
     state.diagram.groups[ident] = title
     node = state.diagram.nodes[ident]
-    state.diagram.nodes[ident] = DrawnNode(ident, title or ident, node_role(title or ident), node.place, within=node.within, shape="cluster", group=True)
+    state.diagram.nodes[ident] = DrawnNode(
+        ident, title or ident, node_role(title or ident), node.place, within=node.within, shape="cluster", group=True
+    )
 
 
 def _members(tokens: list[_Token], position: int) -> tuple[list[_Token], int]:
@@ -268,7 +278,8 @@ def _edge(state: _State, tokens: list[_Token], position: int) -> int:
                 pairs = [(one, two)] if direction != "back" else []
                 pairs += [(two, one)] if direction in ("back", "both") else []
                 state.diagram.edges += [
-                    DrawnEdge(x, y, label, place, direction != "none", "dot.edge", 0.93, attributes=extra) for x, y in pairs
+                    DrawnEdge(x, y, label, place, direction != "none", "dot.edge", 0.93, attributes=extra)
+                    for x, y in pairs
                 ]
     return position
 
@@ -289,7 +300,9 @@ def _node(state: _State, token: _Token, own: dict[str, str]) -> None:
     name = label or (known.label if known else ident)
     role = node_role(name, hint=Role.STORE if shape in _STORE_SHAPES else None, node_id=ident)
     within = known.within if known and known.within else tuple(reversed(state.groups))
-    state.diagram.nodes[ident] = DrawnNode(ident, name, role, state.lines.place(token.start, token.end), within=within, shape=shape)
+    state.diagram.nodes[ident] = DrawnNode(
+        ident, name, role, state.lines.place(token.start, token.end), within=within, shape=shape
+    )
 
 
 def accepts(text: SourceText) -> bool:

@@ -10,7 +10,10 @@ from designed.place import Lines
 from designed.reader import Fact, Format, ReadContext, Reader, Reading
 from nexus.model.document import SourceText
 
-_LINE: Final = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.]*)[ \t]*=[ \t]*(\"[^\"\n]*\"|'[^'\n]*'|[^\n]*?)[ \t]*(?:[ \t]#[^\n]*)?$", re.MULTILINE)
+_LINE: Final = re.compile(
+    r"^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.]*)[ \t]*=[ \t]*(\"[^\"\n]*\"|'[^'\n]*'|[^\n]*?)[ \t]*(?:[ \t]#[^\n]*)?$",
+    re.MULTILINE,
+)
 
 
 def accepts(text: SourceText) -> bool:
@@ -23,7 +26,12 @@ def read(text: SourceText, context: ReadContext) -> Reading:
     """One fact a variable."""
     del context
     lines = Lines(text.text)
-    return Reading(facts=tuple(Fact("dotenv", "", m.group(1), m.group(2).strip("\"'"), lines.place(m.start(), m.end())) for m in _LINE.finditer(text.text)))
+    return Reading(
+        facts=tuple(
+            Fact("dotenv", "", m.group(1), m.group(2).strip("\"'"), lines.place(m.start(), m.end()))
+            for m in _LINE.finditer(text.text)
+        )
+    )
 
 
 READER: Final[Reader] = Format("dotenv", accepts, read, 10)

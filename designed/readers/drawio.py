@@ -27,7 +27,9 @@ from nexus.model.document import Problem, SourceText
 _MAX_UNPACKED: Final = 32 * 1024 * 1024
 _TAG: Final = re.compile(r"<[^<>]*>")
 _BREAK: Final = re.compile(r"<(?:br|/div|/p|/li|div|p)\b[^<>]*>|\n", re.IGNORECASE)
-_STORE_STYLE: Final = re.compile(r"shape=(?:cylinder|mxgraph\.[\w.]*(?:database|rds|dynamo|aurora|elasticache)|datastore)", re.IGNORECASE)
+_STORE_STYLE: Final = re.compile(
+    r"shape=(?:cylinder|mxgraph\.[\w.]*(?:database|rds|dynamo|aurora|elasticache)|datastore)", re.IGNORECASE
+)
 _ACTOR_STYLE: Final = re.compile(r"shape=(?:umlActor|actor|mxgraph\.[\w.]*user)", re.IGNORECASE)
 
 
@@ -103,8 +105,15 @@ class _Parser:
             value = self.wrapper.get("label", attributes.get("value", ""))
             self.pages[-1].cells.append(
                 _Cell(
-                    both.get("id", ""), value, attributes.get("style", ""), attributes.get("parent", ""), attributes.get("source", ""),
-                    attributes.get("target", ""), attributes.get("vertex") == "1", attributes.get("edge") == "1", self._here(),
+                    both.get("id", ""),
+                    value,
+                    attributes.get("style", ""),
+                    attributes.get("parent", ""),
+                    attributes.get("source", ""),
+                    attributes.get("target", ""),
+                    attributes.get("vertex") == "1",
+                    attributes.get("edge") == "1",
+                    self._here(),
                 )
             )
 
@@ -154,12 +163,16 @@ def _diagram(cells: list[_Cell]) -> Diagram:
         if not cell.edge or cell.source not in diagram.nodes or cell.target not in diagram.nodes:
             continue
         text = " ".join([" ".join(html.unescape(_TAG.sub(" ", cell.value)).split()), *labels.get(cell.id, [])]).strip()
-        forward, backward = _style(cell.style, "endArrow") != "none", _style(cell.style, "startArrow") not in ("", "none")
+        forward, backward = (
+            _style(cell.style, "endArrow") != "none",
+            _style(cell.style, "startArrow") not in ("", "none"),
+        )
         pairs = [(cell.source, cell.target)] if forward or not backward else []
         pairs += [(cell.target, cell.source)] if backward else []
         extra = {"line": "dotted"} if _style(cell.style, "dashed") == "1" else {}
         diagram.edges += [
-            DrawnEdge(a, b, read_label(text), cell.place, forward or backward, "drawio.edge", 0.92, attributes=extra) for a, b in pairs
+            DrawnEdge(a, b, read_label(text), cell.place, forward or backward, "drawio.edge", 0.92, attributes=extra)
+            for a, b in pairs
         ]
     mark(diagram)
     diagram.fold()
@@ -177,13 +190,17 @@ def _vertex(diagram: Diagram, cell: _Cell, by_id: dict[str, _Cell], *, group: bo
     if group:
         diagram.groups[cell.id] = name
     shape = "container" if group else _style(cell.style, "shape")
-    node = DrawnNode(cell.id, name, node_role(name, hint=hint), cell.place, within=tuple(within), shape=shape, group=group)
+    node = DrawnNode(
+        cell.id, name, node_role(name, hint=hint), cell.place, within=tuple(within), shape=shape, group=group
+    )
     diagram.nodes[cell.id] = node
 
 
 def accepts(text: SourceText) -> bool:
     """draw.io's suffixes, or XML with its root element."""
-    return text.suffix in (".drawio", ".dio") or (text.suffix in (".xml", ".svg") and re.search(r"<(?:mxfile|mxGraphModel)\b", text.text[:4096]) is not None)
+    return text.suffix in (".drawio", ".dio") or (
+        text.suffix in (".xml", ".svg") and re.search(r"<(?:mxfile|mxGraphModel)\b", text.text[:4096]) is not None
+    )
 
 
 def read(text: SourceText, context: ReadContext) -> Reading:

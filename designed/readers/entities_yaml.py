@@ -47,7 +47,13 @@ class EntitiesYaml:
             root = yaml.compose(text.text, Loader=yaml.SafeLoader)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
-            return Reading(problems=(Problem(path, mark.line + 1 if mark else 0, f"no YAML: {getattr(error, 'problem', error)}", "entities"),))
+            return Reading(
+                problems=(
+                    Problem(
+                        path, mark.line + 1 if mark else 0, f"no YAML: {getattr(error, 'problem', error)}", "entities"
+                    ),
+                )
+            )
         if root is None:
             return Reading()
         lines = Lines(text.text)
@@ -59,10 +65,23 @@ class EntitiesYaml:
                     _entry(node, lines, path, entities, problems)
             elif key == "ignore" and isinstance(value, yaml.SequenceNode):
                 entities += [
-                    RawEntity(str(node.value), "", lines.place(node.start_mark.index, node.end_mark.index), attributes={"declared": "ignored"}) for node in value.value
+                    RawEntity(
+                        str(node.value),
+                        "",
+                        lines.place(node.start_mark.index, node.end_mark.index),
+                        attributes={"declared": "ignored"},
+                    )
+                    for node in value.value
                 ]
             else:
-                problems.append(Problem(path, value.start_mark.line + 1, f"unknown or misplaced key {key!r}; there are `entities` and `ignore`", "entities"))
+                problems.append(
+                    Problem(
+                        path,
+                        value.start_mark.line + 1,
+                        f"unknown or misplaced key {key!r}; there are `entities` and `ignore`",
+                        "entities",
+                    )
+                )
         return Reading(entities=tuple(entities), problems=tuple(problems))
 
 
@@ -72,7 +91,14 @@ def _entry(node: yaml.Node, lines: Lines, path: str, entities: list[RawEntity], 
     many: dict[str, tuple[str, ...]] = {}
     for key, value in _pairs(node):
         if key not in _KNOWN:
-            problems.append(Problem(path, value.start_mark.line + 1, f"unknown key {key!r}; there are {', '.join(sorted(_KNOWN))}", "entities"))
+            problems.append(
+                Problem(
+                    path,
+                    value.start_mark.line + 1,
+                    f"unknown key {key!r}; there are {', '.join(sorted(_KNOWN))}",
+                    "entities",
+                )
+            )
         elif key in _LISTS:
             nodes = value.value if isinstance(value, yaml.SequenceNode) else [value]
             many[key] = tuple(str(item.value) for item in nodes if isinstance(item, yaml.ScalarNode))
@@ -83,7 +109,9 @@ def _entry(node: yaml.Node, lines: Lines, path: str, entities: list[RawEntity], 
         problems.append(Problem(path, line, "an entity without a name", "entities"))
         return
     if kind not in set(NodeKind):
-        problems.append(Problem(path, line, f"{values['name']}: kind {kind!r} is none of {', '.join(NodeKind)}", "entities"))
+        problems.append(
+            Problem(path, line, f"{values['name']}: kind {kind!r} is none of {', '.join(NodeKind)}", "entities")
+        )
         return
     attributes = {"declared": "true"}
     attributes |= {key: values[key] for key in ("namespace", "technology") if values.get(key)}
@@ -91,8 +119,14 @@ def _entry(node: yaml.Node, lines: Lines, path: str, entities: list[RawEntity], 
     end = max(node.start_mark.index, node.end_mark.index)
     entities.append(
         RawEntity(
-            values["name"], kind, lines.place(node.start_mark.index, end), many.get("aliases", ()), declares=True, group=bool(many.get("members")),
-            owner=values.get("owner", ""), attributes=attributes,
+            values["name"],
+            kind,
+            lines.place(node.start_mark.index, end),
+            many.get("aliases", ()),
+            declares=True,
+            group=bool(many.get("members")),
+            owner=values.get("owner", ""),
+            attributes=attributes,
         )
     )
 

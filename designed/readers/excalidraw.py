@@ -41,14 +41,26 @@ def read(text: SourceText, context: ReadContext) -> Reading:
     for element in elements:
         sort, ident = text_at(element, "type"), text_at(element, "id")
         raw = get(element, "text")
-        label = first_name((written.get(ident, "") or (str(raw.value) if isinstance(raw, yaml.ScalarNode) else "") or text_at(element, "name")).split("\n"))
+        label = first_name(
+            (
+                written.get(ident, "")
+                or (str(raw.value) if isinstance(raw, yaml.ScalarNode) else "")
+                or text_at(element, "name")
+            ).split("\n")
+        )
         if sort not in _SHAPES or not label or (sort == "text" and text_at(element, "containerId")):
             continue
         frame = text_at(element, "frameId")
         if sort == "frame":
             diagram.groups[ident] = label
         diagram.nodes[ident] = DrawnNode(
-            ident, label, node_role(label), lines.place(*_place_node(element, "id")), within=(frame,) if frame else (), shape=sort, group=sort == "frame"
+            ident,
+            label,
+            node_role(label),
+            lines.place(*_place_node(element, "id")),
+            within=(frame,) if frame else (),
+            shape=sort,
+            group=sort == "frame",
         )
     for element in elements:
         if text_at(element, "type") not in ("arrow", "line"):
@@ -63,14 +75,19 @@ def read(text: SourceText, context: ReadContext) -> Reading:
         extra = {"line": "dotted"} if text_at(element, "strokeStyle") in ("dashed", "dotted") else {}
         place = lines.place(*_place_node(element, "id"))
         diagram.edges += [
-            DrawnEdge(x, y, read_label(label_text), place, bool(start or end), "excalidraw.arrow", 0.92, attributes=extra) for x, y in pairs_
+            DrawnEdge(
+                x, y, read_label(label_text), place, bool(start or end), "excalidraw.arrow", 0.92, attributes=extra
+            )
+            for x, y in pairs_
         ]
     return Reading(diagram.claims(), diagram.entities())
 
 
 def accepts(text: SourceText) -> bool:
     """Excalidraw's suffix, or JSON that says it is one."""
-    return text.suffix == ".excalidraw" or (text.suffix == ".json" and re.search(r"\"type\"\s*:\s*\"excalidraw\"", text.text[:2048]) is not None)
+    return text.suffix == ".excalidraw" or (
+        text.suffix == ".json" and re.search(r"\"type\"\s*:\s*\"excalidraw\"", text.text[:2048]) is not None
+    )
 
 
 READER: Final[Reader] = Format("excalidraw", accepts, read, 15)

@@ -27,24 +27,63 @@ from designed.readers._yaml import documents, get, items, mask_templates, pairs,
 from designed.readers.compose import image_name
 from nexus.model.document import Problem, SourceText
 
-_ENVIRONMENTS: Final = frozenset({"env", "envvars", "environment", "extraenv", "extraenvs", "extraenvvars", "envoverrides", "environmentvariables"})
-_NOT_SERVICES: Final = frozenset({"global", "default", "defaults", "common", "components", "services", "deployment", "container", "image", "base", "server", "app"})
+_ENVIRONMENTS: Final = frozenset(
+    {"env", "envvars", "environment", "extraenv", "extraenvs", "extraenvvars", "envoverrides", "environmentvariables"}
+)
+_NOT_SERVICES: Final = frozenset(
+    {
+        "global",
+        "default",
+        "defaults",
+        "common",
+        "components",
+        "services",
+        "deployment",
+        "container",
+        "image",
+        "base",
+        "server",
+        "app",
+    }
+)
 # Below these stands where a service itself is reached, or what only the cluster needs.
-_OWN: Final = frozenset({"ingress", "route", "routes", "httproute", "service", "image", "images", "global", "tls", "probe", "livenessprobe", "readinessprobe", "annotations", "labels"})
+_OWN: Final = frozenset(
+    {
+        "ingress",
+        "route",
+        "routes",
+        "httproute",
+        "service",
+        "image",
+        "images",
+        "global",
+        "tls",
+        "probe",
+        "livenessprobe",
+        "readinessprobe",
+        "annotations",
+        "labels",
+    }
+)
 # A key with one of these is a thing that runs.
 _RUN: Final = frozenset({"image", "replicas", "replicacount", "resources", "autoscaling"})
-_PLAIN: Final = re.compile(r"^[ \t]*[\w.-]*(?:url|uri|host|addr|address|endpoint|servers?|brokers?)s?\s*:[ \t]*[\"']?[\w+:/.@-]+", re.IGNORECASE | re.MULTILINE)
+_PLAIN: Final = re.compile(
+    r"^[ \t]*[\w.-]*(?:url|uri|host|addr|address|endpoint|servers?|brokers?)s?\s*:[ \t]*[\"']?[\w+:/.@-]+",
+    re.IGNORECASE | re.MULTILINE,
+)
 # Folders between a service's and its chart's.
-_FOLDERS: Final = frozenset({"helm", "chart", "charts", "deploy", "deployment", "k8s", "kubernetes", "infra", "values", "environments", "envs"})
+_FOLDERS: Final = frozenset(
+    {"helm", "chart", "charts", "deploy", "deployment", "k8s", "kubernetes", "infra", "values", "environments", "envs"}
+)
 _MAX_DEPTH: Final = 8
 
 
 def accepts(text: SourceText) -> bool:
     """`values.yaml`, `values-prod.yaml`, `prod.values.yaml` that hold an environment."""
     name = posixpath.basename(text.path)
-    return (
-        re.match(r"(?:.*[.-])?values(?:[.-].*)?\.ya?ml$", name) is not None
-        and (re.search(r"^\s*\w*(?:env|ENV|Env)\w*\s*:", text.text, re.MULTILINE) is not None or _PLAIN.search(text.text) is not None)
+    return re.match(r"(?:.*[.-])?values(?:[.-].*)?\.ya?ml$", name) is not None and (
+        re.search(r"^\s*\w*(?:env|ENV|Env)\w*\s*:", text.text, re.MULTILINE) is not None
+        or _PLAIN.search(text.text) is not None
     )
 
 
@@ -54,15 +93,28 @@ def read(text: SourceText, context: ReadContext) -> Reading:
     roots, faults = documents(mask_templates(text.text))
     entities: list[RawEntity] = []
     facts: list[Fact] = []
-    chart = next((folder for folder in reversed(posixpath.dirname(text.path).split("/")) if folder.casefold() not in _FOLDERS), "")
+    chart = next(
+        (folder for folder in reversed(posixpath.dirname(text.path).split("/")) if folder.casefold() not in _FOLDERS),
+        "",
+    )
     for root in roots:
         _walk(lines, root, (chart, None), entities, facts, 0)
         facts += _plain(lines, root, chart, "", "", 0)
-    return Reading((), tuple(entities), tuple(facts), tuple(Problem(context.path, lines.line(at), message) for at, message in faults))
+    return Reading(
+        (),
+        tuple(entities),
+        tuple(facts),
+        tuple(Problem(context.path, lines.line(at), message) for at, message in faults),
+    )
 
 
 def _walk(
-    lines: BlockLines, node: yaml.Node, owner: tuple[str, yaml.Node | None], entities: list[RawEntity], facts: list[Fact], depth: int
+    lines: BlockLines,
+    node: yaml.Node,
+    owner: tuple[str, yaml.Node | None],
+    entities: list[RawEntity],
+    facts: list[Fact],
+    depth: int,
 ) -> None:
     if depth > _MAX_DEPTH:
         return
@@ -79,7 +131,16 @@ def _walk(
             for entry in items(environment):
                 value = get(entry, "value")
                 if value is not None and scalar(value):
-                    facts.append(Fact("env", name, text_at(entry, "name"), without_holes(scalar(value)), lines.place(*span(value)), common))
+                    facts.append(
+                        Fact(
+                            "env",
+                            name,
+                            text_at(entry, "name"),
+                            without_holes(scalar(value)),
+                            lines.place(*span(value)),
+                            common,
+                        )
+                    )
             facts += [
                 Fact("env", name, variable, without_holes(scalar(value)), lines.place(*span(k, value)), common)
                 for variable, k, value in pairs(environment)

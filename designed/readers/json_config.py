@@ -13,14 +13,21 @@ from designed.reader import Fact, Format, ReadContext, Reader, Reading
 from designed.readers._yaml import json_tree, pairs, scalar, span
 from nexus.model.document import SourceText
 
-_SNIFF: Final = re.compile(r"\"[\w.-]*(?:addr(?:ess)?|host|url|uri|endpoint|server|broker|dsn)s?\"\s*:\s*\"[^\"\n]{1,300}\"", re.IGNORECASE)
+_SNIFF: Final = re.compile(
+    r"\"[\w.-]*(?:addr(?:ess)?|host|url|uri|endpoint|server|broker|dsn)s?\"\s*:\s*\"[^\"\n]{1,300}\"", re.IGNORECASE
+)
 _MAX_LENGTH: Final = 200_000
 _MAX_DEPTH: Final = 6
 
 
 def accepts(text: SourceText) -> bool:
     """A small JSON object with a key that ends like an address."""
-    return text.suffix == ".json" and len(text.text) <= _MAX_LENGTH and text.text.lstrip().startswith("{") and _SNIFF.search(text.text) is not None
+    return (
+        text.suffix == ".json"
+        and len(text.text) <= _MAX_LENGTH
+        and text.text.lstrip().startswith("{")
+        and _SNIFF.search(text.text) is not None
+    )
 
 
 def read(text: SourceText, context: ReadContext) -> Reading:
@@ -42,7 +49,9 @@ def _walk(lines: BlockLines, node: yaml.Node, path: str, facts: list[Fact], dept
         if isinstance(value, yaml.MappingNode):
             _walk(lines, value, dotted, facts, depth + 1)
         elif scalar(value) and holds_address(key) and addresses(scalar(value), key):
-            facts.append(Fact("setting", "", dotted, scalar(value), lines.place(*span(k, value)), {"format": "json_config"}))
+            facts.append(
+                Fact("setting", "", dotted, scalar(value), lines.place(*span(k, value)), {"format": "json_config"})
+            )
 
 
 READER: Final[Reader] = Format("json_config", accepts, read, 40)

@@ -16,16 +16,46 @@ from designed.kinds import ROLE_KIND, role_of
 from designed.reader import Fact, Format, RawClaim, RawEntity, ReadContext, Reader, Reading
 from designed.readers import _kubernetes_policy as policy
 from designed.readers import _kubernetes_routes as routes
-from designed.readers._yaml import HOLE, documents, get, items, mask_templates, pairs, scalar, span, text_at, without_holes
+from designed.readers._yaml import (
+    HOLE,
+    documents,
+    get,
+    items,
+    mask_templates,
+    pairs,
+    scalar,
+    span,
+    text_at,
+    without_holes,
+)
 from designed.readers.compose import image_name
 from nexus.model.document import Problem, SourceText
 
-WORKLOADS: Final = frozenset("Deployment StatefulSet DaemonSet ReplicaSet Job CronJob Pod ReplicationController Rollout DeploymentConfig".split(" "))
+WORKLOADS: Final = frozenset(
+    "Deployment StatefulSet DaemonSet ReplicaSet Job CronJob Pod ReplicationController Rollout DeploymentConfig".split(
+        " "
+    )
+)
 _SNIFF: Final = re.compile(r"^\s*(?:-\s+)?[\"']?kind[\"']?\s*:\s*[\"']?(\w+)", re.MULTILINE)
 _API: Final = re.compile(r"^\s*(?:-\s+)?[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
 _KNOWN: Final = WORKLOADS | {
-    "Service", "ConfigMap", "NetworkPolicy", "AuthorizationPolicy", "VirtualService", "ServiceEntry", "List", "Ingress", "Gateway", "DestinationRule",
-    "Secret", "ServiceAccount", "Namespace", *routes.ROUTES, "PersistentVolumeClaim", "PersistentVolume", "HorizontalPodAutoscaler",
+    "Service",
+    "ConfigMap",
+    "NetworkPolicy",
+    "AuthorizationPolicy",
+    "VirtualService",
+    "ServiceEntry",
+    "List",
+    "Ingress",
+    "Gateway",
+    "DestinationRule",
+    "Secret",
+    "ServiceAccount",
+    "Namespace",
+    *routes.ROUTES,
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "HorizontalPodAutoscaler",
 }
 
 
@@ -84,7 +114,13 @@ def _object(lines: BlockLines, root: yaml.Node) -> Reading:
     if kind == "ServiceEntry":
         hosts = [scalar(item) for item in items(get(root, "spec", "hosts"))]
         outside = text_at(root, "spec", "location").upper() != "MESH_INTERNAL"
-        entity = RawEntity(name, "external" if outside else "service", place, tuple(h for h in hosts if h and "*" not in h), declares=True)
+        entity = RawEntity(
+            name,
+            "external" if outside else "service",
+            place,
+            tuple(h for h in hosts if h and "*" not in h),
+            declares=True,
+        )
         return Reading(entities=(entity,))
     return Reading()
 
@@ -98,8 +134,18 @@ def _service(lines: BlockLines, root: yaml.Node, name: str, common: dict[str, st
     if namespace and HOLE not in namespace:
         facts.append(Fact("address", name, f"{name}.{namespace}", ports, place, common))
     external = text_at(root, "spec", "externalName")
-    facts += [Fact("selector", name, f"{key}={without_holes(scalar(value))}", "", place, common) for key, _, value in pairs(get(root, "spec", "selector"))]
-    entity = RawEntity(name, ROLE_KIND[role_of(name)], place, (external,) if external else (), declares=True, attributes=_namespaced(common))
+    facts += [
+        Fact("selector", name, f"{key}={without_holes(scalar(value))}", "", place, common)
+        for key, _, value in pairs(get(root, "spec", "selector"))
+    ]
+    entity = RawEntity(
+        name,
+        ROLE_KIND[role_of(name)],
+        place,
+        (external,) if external else (),
+        declares=True,
+        attributes=_namespaced(common),
+    )
     return Reading(entities=(entity,), facts=tuple(facts))
 
 
@@ -116,12 +162,19 @@ def _workload(lines: BlockLines, root: yaml.Node, what: tuple[str, str], base: d
     name_node = get(root, "metadata", "name")
     place = lines.place(*span(name_node)) if name_node is not None else lines.whole_line(0)
     common = {**base, "technology": images[0] if images else "", "kind": kind}
-    facts = [Fact("label", name, f"{key}={without_holes(scalar(value))}", "", place, common) for key, _, value in pairs(get(template, "metadata", "labels"))]
+    facts = [
+        Fact("label", name, f"{key}={without_holes(scalar(value))}", "", place, common)
+        for key, _, value in pairs(get(template, "metadata", "labels"))
+    ]
     account = text_at(pod, "serviceAccountName")
     for container in containers:
         facts += _container(lines, name, container, common)
     entity = RawEntity(
-        name, ROLE_KIND[role_of(name, common["technology"])], place, (account,) if account and account == f"{name}-sa" else (), declares=True,
+        name,
+        ROLE_KIND[role_of(name, common["technology"])],
+        place,
+        (account,) if account and account == f"{name}-sa" else (),
+        declares=True,
         attributes={**_namespaced(common), "workload": kind, **({"image": images[0]} if images else {})},
     )
     return Reading(entities=(entity,), facts=(Fact("workload", name, kind, "", place, common), *facts))
@@ -135,7 +188,11 @@ def _container(lines: BlockLines, name: str, container: yaml.Node, common: dict[
             continue
         if value is not None and scalar(value):
             key = next(k for text, k, _ in pairs(entry) if text == "value")
-            facts.append(Fact("env", name, scalar(variable), without_holes(scalar(value)), lines.place(*span(key, value)), common))
+            facts.append(
+                Fact(
+                    "env", name, scalar(variable), without_holes(scalar(value)), lines.place(*span(key, value)), common
+                )
+            )
             continue
         reference = get(entry, "valueFrom", "configMapKeyRef")
         if reference is not None:
@@ -144,7 +201,16 @@ def _container(lines: BlockLines, name: str, container: yaml.Node, common: dict[
     for reference in items(get(container, "envFrom")):
         config = get(reference, "configMapRef", "name")
         if config is not None and scalar(config):
-            facts.append(Fact("env_ref", name, without_holes(scalar(config)), text_at(reference, "prefix"), lines.place(*span(config)), common))
+            facts.append(
+                Fact(
+                    "env_ref",
+                    name,
+                    without_holes(scalar(config)),
+                    text_at(reference, "prefix"),
+                    lines.place(*span(config)),
+                    common,
+                )
+            )
     for part in ("command", "args"):
         for item in items(get(container, part)):
             facts += [
@@ -158,7 +224,9 @@ def _arguments(text: str) -> list[str]:
     """Addresses in one argument; scripts (several lines) are no configuration."""
     if "\n" in text or len(text) > 512:
         return []
-    match = re.fullmatch(r"-{1,2}[\w.-]*(?:host|url|uri|addr|address|endpoint|server|target|upstream|brokers?)=(\S+)", text)
+    match = re.fullmatch(
+        r"-{1,2}[\w.-]*(?:host|url|uri|addr|address|endpoint|server|target|upstream|brokers?)=(\S+)", text
+    )
     if match:
         return [match.group(1)]
     return [text] if re.fullmatch(r"[a-z]+://\S+|[a-z][\w.-]*:\d{2,5}", text) else []

@@ -52,7 +52,9 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
     header = _header(body)
     if header is None:
         blank = not body.strip()
-        return Reading(problems=() if blank else (Problem(path, first_line, "no Mermaid diagram type in the first line"),))
+        return Reading(
+            problems=() if blank else (Problem(path, first_line, "no Mermaid diagram type in the first line"),)
+        )
     if header.group("flow"):
         diagram, problems = read_flowchart(lines, header.end(), path)
     elif header.group("sequence"):

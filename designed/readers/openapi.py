@@ -17,7 +17,12 @@ from nexus.model.document import Problem, SourceText
 _SNIFF: Final = re.compile(r"^[\"' {]*(?:openapi|swagger)[\"']?\s*:\s*[\"']?[23]\.", re.MULTILINE)
 _METHODS: Final = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 # Extension -> key of the backend's address in it.
-_BACKENDS: Final = {"x-google-backend": "address", "x-amazon-apigateway-integration": "uri", "x-backend": "url", "x-upstream": "url"}
+_BACKENDS: Final = {
+    "x-google-backend": "address",
+    "x-amazon-apigateway-integration": "uri",
+    "x-backend": "url",
+    "x-upstream": "url",
+}
 
 
 def accepts(text: SourceText) -> bool:
@@ -44,13 +49,24 @@ def _specification(lines: BlockLines, root: yaml.Node) -> Reading:
     name, place = scalar(title), lines.place(*span(title))
     servers = [text_at(item, "url") for item in items(get(root, "servers"))]
     hosts = tuple(dict.fromkeys(a.host for url in servers for a in addresses(url)))
-    entity = RawEntity(name, "api", place, hosts, declares=True, attributes={"version": text_at(root, "info", "version")})
+    entity = RawEntity(
+        name, "api", place, hosts, declares=True, attributes={"version": text_at(root, "info", "version")}
+    )
     facts: list[Fact] = [Fact("provides", name, name, "", place, {"format": "openapi"})]
     claims = _backends(lines, root, name, "")
     for path, _, item in pairs(get(root, "paths")):
         for method, key, operation in pairs(item):
             if method in _METHODS:
-                facts.append(Fact("operation", name, f"{method.upper()} {path}", text_at(operation, "operationId"), lines.place(*span(key)), {"format": "openapi"}))
+                facts.append(
+                    Fact(
+                        "operation",
+                        name,
+                        f"{method.upper()} {path}",
+                        text_at(operation, "operationId"),
+                        lines.place(*span(key)),
+                        {"format": "openapi"},
+                    )
+                )
                 claims += _backends(lines, operation, name, f"{method.upper()} {path}")
     return Reading(tuple(claims), (entity,), tuple(facts))
 
@@ -63,7 +79,17 @@ def _backends(lines: BlockLines, node: yaml.Node, name: str, operation: str) -> 
             continue
         for address in addresses(scalar(value), key):
             target = RawName(address.host.split(".")[0], "service", (address.host,))
-            found.append(RawClaim("CALLS", RawName(name, "api"), target, lines.place(*span(value)), "openapi.backend", 0.85, Via("http", operation)))
+            found.append(
+                RawClaim(
+                    "CALLS",
+                    RawName(name, "api"),
+                    target,
+                    lines.place(*span(value)),
+                    "openapi.backend",
+                    0.85,
+                    Via("http", operation),
+                )
+            )
     return found
 
 

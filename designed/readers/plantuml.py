@@ -32,14 +32,17 @@ _COMPONENT: Final = re.compile(
     re.MULTILINE,
 )
 _SEQUENCE: Final = re.compile(
-    r"^\s*(?:participant|activate|deactivate|autonumber|alt\b|loop\b|opt\b|==.+==|return\b|boundary|control|collections)", re.MULTILINE
+    r"^\s*(?:participant|activate|deactivate|autonumber|alt\b|loop\b|opt\b|==.+==|return\b|boundary|control|collections)",
+    re.MULTILINE,
 )
 _OTHER: Final = re.compile(
     r"^\s*(?:(?:abstract\s+)?class\s|enum\s|annotation\s|object\s|state\s|\[\*\]|start\s*$|stop\s*$|:[^:\n]+;\s*$|salt\b|map\s|robust\s|concise\s"
     r"|entity\s+\S+(?:\s+as\s+\w+)?\s*\{)",
     re.MULTILINE,
 )
-_C4_CALL: Final = re.compile(r"^\s*(?:Bi)?(?:Rel|Person|System|Container|Component|Deployment_Node|Node|Boundary)\w*\s*\(", re.MULTILINE)
+_C4_CALL: Final = re.compile(
+    r"^\s*(?:Bi)?(?:Rel|Person|System|Container|Component|Deployment_Node|Node|Boundary)\w*\s*\(", re.MULTILINE
+)
 _INCLUDE: Final = re.compile(r"!include(?:_once|sub|_many)?\s+(.+?)\s*$")
 _MAX_INCLUDES: Final = 32
 
@@ -75,7 +78,11 @@ def draw(lines: BlockLines, part: Part, context: ReadContext, problems: list[Pro
         _draw(BlockLines(included), Part(0, len(included)), diagram, [], "", c4=c4)
     diagram.edges.clear()
     diagram.foreign.update(diagram.nodes)
-    if not c4 and not _COMPONENT.search(body) and (_SEQUENCE.search(body) or re.search(r"^\s*\S.*->.*:", body, re.MULTILINE)):
+    if (
+        not c4
+        and not _COMPONENT.search(body)
+        and (_SEQUENCE.search(body) or re.search(r"^\s*\S.*->.*:", body, re.MULTILINE))
+    ):
         messages = Messages(lines)
         messages.diagram.nodes.update(diagram.nodes)
         messages.diagram.foreign.update(diagram.foreign)

@@ -38,14 +38,23 @@ def read_block(body: str, first_line: int = 1, column_offset: int = 0, context: 
         name = service.group(1)
         end = _closing(code, service.end())
         if end < 0:
-            problems.append(Problem(path, lines.line(service.start()) + first_line - 1, f"service {name} is not closed"))
+            problems.append(
+                Problem(path, lines.line(service.start()) + first_line - 1, f"service {name} is not closed")
+            )
             end = len(code)
             closed = False
         place = lines.place(service.start(), service.end(1))
         entities.append(RawEntity(name, "api", place, (prefix + name,) if prefix else (), declares=True))
         facts.append(Fact("provides", "", prefix + name, "", place, {"format": "protobuf"}))
         facts += [
-            Fact("operation", prefix + name, rpc.group(1), "", lines.place(rpc.start(), rpc.end()), {"format": "protobuf"})
+            Fact(
+                "operation",
+                prefix + name,
+                rpc.group(1),
+                "",
+                lines.place(rpc.start(), rpc.end()),
+                {"format": "protobuf"},
+            )
             for rpc in _RPC.finditer(code, service.end(), end)
         ]
     del column_offset

@@ -26,12 +26,16 @@ _NAME: Final = "spring.application.name"
 # Spring writes a default behind a colon; the join resolves the shell's spelling.
 _DEFAULT: Final = re.compile(r"\$\{([\w.-]+):([^{}]*)\}")
 # Keys of Spring's own whose value is a host, whatever it looks like.
-_HOST: Final = re.compile(r"spring\.(?:data\.)?(redis|mongodb|rabbitmq|elasticsearch|cassandra|neo4j|ldap)\.(?:host|contact-?points|addresses|uris?|urls)$")
+_HOST: Final = re.compile(
+    r"spring\.(?:data\.)?(redis|mongodb|rabbitmq|elasticsearch|cassandra|neo4j|ldap)\.(?:host|contact-?points|addresses|uris?|urls)$"
+)
 _BARE: Final = re.compile(r"[a-z][\w-]*(?:\.[\w-]+)*")
 _ROUTE: Final = re.compile(r"spring\.cloud\.gateway\.(?:server\.web\w+\.)?routes\[\d+\]\.uri$")
 _BINDING: Final = re.compile(r"spring\.cloud\.stream\.bindings\.([\w.-]+)\.destination$")
 _CHANNEL: Final = re.compile(r"(?:topics?|destination|queue|exchange)(?:[.-]?name)?(?:\[\d+\])?$", re.IGNORECASE)
-_READS: Final = re.compile(r"(?:^|[.-])(?:consumer|listener|subscriber|subscription|input|inbound|in)s?(?=[.-])", re.IGNORECASE)
+_READS: Final = re.compile(
+    r"(?:^|[.-])(?:consumer|listener|subscriber|subscription|input|inbound|in)s?(?=[.-])", re.IGNORECASE
+)
 _WRITES: Final = re.compile(r"(?:^|[.-])(?:producer|publisher|output|outbound|out)s?(?=[.-])", re.IGNORECASE)
 _TOPIC: Final = re.compile(r"[A-Za-z][\w.:/-]{2,}")
 _MAX_DEPTH: Final = 12
@@ -48,7 +52,9 @@ def accepts(text: SourceText) -> bool:
     """By name, or by a top-level `spring:` in a file called after an application."""
     if text.suffix not in (".yml", ".yaml", ".properties"):
         return False
-    return _FILE.match(posixpath.basename(text.path)) is not None or (_TOP.search(text.text) is not None and "apiVersion:" not in text.text)
+    return _FILE.match(posixpath.basename(text.path)) is not None or (
+        _TOP.search(text.text) is not None and "apiVersion:" not in text.text
+    )
 
 
 def read(text: SourceText, context: ReadContext) -> Reading:
@@ -69,8 +75,19 @@ def read(text: SourceText, context: ReadContext) -> Reading:
     entities: tuple[RawEntity, ...] = ()
     if own is not None:
         entities = (RawEntity(name, "service", own.place, declares=True),)
-        facts.append(Fact("address", name, name, next((s.value for s in settings if s.key == "server.port" and s.value.isdigit()), ""), own.place, common))
-    return Reading(tuple(claim for s in settings if (claim := _claim(name, s)) is not None), entities, tuple(facts), problems)
+        facts.append(
+            Fact(
+                "address",
+                name,
+                name,
+                next((s.value for s in settings if s.key == "server.port" and s.value.isdigit()), ""),
+                own.place,
+                common,
+            )
+        )
+    return Reading(
+        tuple(claim for s in settings if (claim := _claim(name, s)) is not None), entities, tuple(facts), problems
+    )
 
 
 def _settings(text: str, suffix: str, lines: BlockLines) -> tuple[list[_Setting], list[tuple[int, str]]]:
@@ -92,10 +109,29 @@ def _owner(path: str, context: ReadContext) -> str:
     folder, base = posixpath.split(path)
     if _FILE.match(base) is None:
         stem = re.sub(r"(?:-(?:dev|prod|local|test|stage|staging|docker|default|k8s|kubernetes))?\.\w+$", "", base)
-        return stem if re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", stem) and stem not in ("config", "settings", "default") else ""
-    for sibling in ("application.yml", "application.yaml", "application.properties", "bootstrap.yml", "bootstrap.properties"):
+        return (
+            stem
+            if re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", stem) and stem not in ("config", "settings", "default")
+            else ""
+        )
+    for sibling in (
+        "application.yml",
+        "application.yaml",
+        "application.properties",
+        "bootstrap.yml",
+        "bootstrap.properties",
+    ):
         other = context.read_file(posixpath.join(folder, sibling)) if sibling != base else None
-        if other and (stated := next((s.value for s in _settings(other, posixpath.splitext(sibling)[1], BlockLines(other))[0] if s.key == _NAME), "")):
+        if other and (
+            stated := next(
+                (
+                    s.value
+                    for s in _settings(other, posixpath.splitext(sibling)[1], BlockLines(other))[0]
+                    if s.key == _NAME
+                ),
+                "",
+            )
+        ):
             return stated
     module = re.search(r"(?:^|/)([\w.-]+)/src/(?:main|test)/resources(?:/|$)", folder + "/")
     return module[1] if module is not None and "/src/test/" not in folder + "/" else ""
@@ -113,7 +149,9 @@ def _flat(node: yaml.Node, path: str, lines: BlockLines, depth: int) -> Iterator
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
             if scalar(item):
-                yield _Setting(f"{path}[{index}]", scalar(item), lines.place(item.start_mark.index, item.end_mark.index))
+                yield _Setting(
+                    f"{path}[{index}]", scalar(item), lines.place(item.start_mark.index, item.end_mark.index)
+                )
             else:
                 yield from _flat(item, f"{path}[{index}]", lines, depth + 1)
     for key, k, value in pairs(node):
@@ -131,7 +169,15 @@ def _claim(name: str, setting: _Setting) -> RawClaim | None:
         match = re.match(r"(lb|https?)(?::ws)?://([A-Za-z][\w-]*)(?=[:/]|$)", value)
         if match is None or match[2].casefold() in ("localhost", name.casefold()):
             return None
-        return RawClaim("CALLS", RawName(name, "service"), RawName(match[2].lower(), "service"), setting.place, "spring.route", 0.92, Via("http"))
+        return RawClaim(
+            "CALLS",
+            RawName(name, "service"),
+            RawName(match[2].lower(), "service"),
+            setting.place,
+            "spring.route",
+            0.92,
+            Via("http"),
+        )
     binding = _BINDING.match(setting.key)
     if binding is not None:
         reads, writes = re.search(r"-in-\d+$|^input$", binding[1]), re.search(r"-out-\d+$|^output$", binding[1])
@@ -142,7 +188,15 @@ def _claim(name: str, setting: _Setting) -> RawClaim | None:
     if (reads is None) == (writes is None) or not _TOPIC.fullmatch(value):
         return None
     relation = "SUBSCRIBES" if reads else "PUBLISHES"
-    return RawClaim(relation, RawName(name, "service"), RawName(value, "topic"), setting.place, "spring.channel", 0.85, Via("", "", value))
+    return RawClaim(
+        relation,
+        RawName(name, "service"),
+        RawName(value, "topic"),
+        setting.place,
+        "spring.channel",
+        0.85,
+        Via("", "", value),
+    )
 
 
 READER: Final[Reader] = Format("spring", accepts, read, 13)

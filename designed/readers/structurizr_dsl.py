@@ -22,17 +22,60 @@ from designed.readers._include import beside
 from nexus.model.claim import Modality
 from nexus.model.document import Problem, SourceText
 
-_ELEMENTS: Final = frozenset({"person", "softwaresystem", "container", "component", "deploymentnode", "infrastructurenode", "element"})
+_ELEMENTS: Final = frozenset(
+    {"person", "softwaresystem", "container", "component", "deploymentnode", "infrastructurenode", "element"}
+)
 _INSTANCES: Final = frozenset({"containerinstance", "softwaresysteminstance", "instanceof"})
 _SKIPPED: Final = frozenset(
-    {"views", "styles", "configuration", "properties", "perspectives", "users", "!docs", "!adrs", "!script", "!plugin", "!components", "docs", "branding",
-     "terminology", "healthcheck", "archetypes"}
+    {
+        "views",
+        "styles",
+        "configuration",
+        "properties",
+        "perspectives",
+        "users",
+        "!docs",
+        "!adrs",
+        "!script",
+        "!plugin",
+        "!components",
+        "docs",
+        "branding",
+        "terminology",
+        "healthcheck",
+        "archetypes",
+    }
 )
 _INERT: Final = frozenset(
-    {"tags", "tag", "description", "technology", "url", "instances", "!identifiers", "!impliedrelationships", "!include", "!const", "!constant", "!var",
-     "name", "properties", "healthcheck", "title", "!elements", "!relationships", "theme", "themes"}
+    {
+        "tags",
+        "tag",
+        "description",
+        "technology",
+        "url",
+        "instances",
+        "!identifiers",
+        "!impliedrelationships",
+        "!include",
+        "!const",
+        "!constant",
+        "!var",
+        "name",
+        "properties",
+        "healthcheck",
+        "title",
+        "!elements",
+        "!relationships",
+        "theme",
+        "themes",
+    }
 )
-_SPECIFICATION: Final = {"person": (2, -1, 3), "softwaresystem": (2, -1, 3), "container": (2, 3, 4), "component": (2, 3, 4)}
+_SPECIFICATION: Final = {
+    "person": (2, -1, 3),
+    "softwaresystem": (2, -1, 3),
+    "container": (2, 3, 4),
+    "component": (2, 3, 4),
+}
 _MAX_INCLUDES: Final = 64
 
 
@@ -119,7 +162,9 @@ def _element_of(stack: list[tuple[str, str]]) -> str:
     return next((name for kind, name in reversed(stack) if kind == "element"), "")
 
 
-def _statement(model: _Model, statement: Statement, stack: list[tuple[str, str]], environment: str) -> tuple[str, str] | None:
+def _statement(
+    model: _Model, statement: Statement, stack: list[tuple[str, str]], environment: str
+) -> tuple[str, str] | None:
     tokens, parent = statement.tokens, _element_of(stack)
     if not tokens:
         return None
@@ -138,7 +183,9 @@ def _statement(model: _Model, statement: Statement, stack: list[tuple[str, str]]
         # `rel = a -> b`, `a -> b`, `-> b` inside an element; `-/>` removes and is no statement here.
         source = tokens[arrow - 1] if arrow > 0 and tokens[arrow - 1] != "=" else parent
         if len(tokens) > arrow + 1 and model.drawing:
-            model.pending.append((_absolute(model, source, parent) if source != parent else parent, statement, environment))
+            model.pending.append(
+                (_absolute(model, source, parent) if source != parent else parent, statement, environment)
+            )
         return ("relation", "")
     ident, body = "", 0
     if len(tokens) > 2 and tokens[1] == "=" and not statement.quoted[0]:
@@ -165,7 +212,9 @@ def _statement(model: _Model, statement: Statement, stack: list[tuple[str, str]]
         if first == "tags" and parent:
             model.tags[parent] = f"{model.tags.get(parent, '')},{','.join(tokens[1:])}"
         return None
-    model.problems.append(Problem(model.path, model.lines.line(statement.start), f"cannot read {' '.join(tokens)[:40]!r}"))
+    model.problems.append(
+        Problem(model.path, model.lines.line(statement.start), f"cannot read {' '.join(tokens)[:40]!r}")
+    )
     return None
 
 
@@ -216,8 +265,16 @@ def _element(model: _Model, statement: Statement, body: int, ident: str, parent:
     if group:
         model.diagram.groups[name] = label
     node = DrawnNode(
-        name, label, role, model.lines.place(statement.start, statement.end), (ident,) if ident and ident != name else (), within, shape=keyword, group=False,
-        part_of=parent if keyword == "component" else "", technology=technology,
+        name,
+        label,
+        role,
+        model.lines.place(statement.start, statement.end),
+        (ident,) if ident and ident != name else (),
+        within,
+        shape=keyword,
+        group=False,
+        part_of=parent if keyword == "component" else "",
+        technology=technology,
     )
     model.diagram.nodes[name] = node
     return ("element", name)
@@ -242,11 +299,19 @@ def _relate(model: _Model, source: str, statement: Statement, environment: str) 
     if modality is Modality.CONDITIONAL:
         modality = Modality.ASSERTED
     read, words = read_label(f"{description} {technology}".strip()), read_label(description)
-    label = replace(words, protocol=read.protocol, modality=modality if modality is not Modality.ASSERTED else words.modality)
+    label = replace(
+        words, protocol=read.protocol, modality=modality if modality is not Modality.ASSERTED else words.modality
+    )
     model.diagram.edges.append(
         DrawnEdge(
-            source, target, label, model.lines.place(statement.start, statement.end), rule="structurizr.relationship", confidence=0.97,
-            environment=environment, attributes={"technology": technology} if technology else {},
+            source,
+            target,
+            label,
+            model.lines.place(statement.start, statement.end),
+            rule="structurizr.relationship",
+            confidence=0.97,
+            environment=environment,
+            attributes={"technology": technology} if technology else {},
         )
     )
 
@@ -259,7 +324,11 @@ def _host(model: _Model, name: str) -> str:
 
 def accepts(text: SourceText) -> bool:
     """Files named .dsl that hold a workspace or a part of a model."""
-    return text.suffix == ".dsl" and re.search(r"\b(?:workspace|model|softwareSystem|container|!include|->)", text.text, re.IGNORECASE) is not None
+    return (
+        text.suffix == ".dsl"
+        and re.search(r"\b(?:workspace|model|softwareSystem|container|!include|->)", text.text, re.IGNORECASE)
+        is not None
+    )
 
 
 def read(text: SourceText, context: ReadContext) -> Reading:

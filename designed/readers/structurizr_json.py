@@ -54,18 +54,33 @@ def _pair(node: yaml.Node, *keys: str) -> tuple[int, int]:
 
 
 def _element(
-    diagram: Diagram, lines: BlockLines, node: yaml.Node, sort: str, within: tuple[str, ...], relations: list[tuple[str, yaml.Node]]
+    diagram: Diagram,
+    lines: BlockLines,
+    node: yaml.Node,
+    sort: str,
+    within: tuple[str, ...],
+    relations: list[tuple[str, yaml.Node]],
 ) -> str:
     ident, name = text_at(node, "id"), text_at(node, "name")
     tags, technology = text_at(node, "tags"), text_at(node, "technology")
-    hint = Role.PERSON if sort == "person" else (Role.STORE if re.search(r"\bdatabase\b", tags, re.IGNORECASE) else None)
-    if hint is None and (text_at(node, "location").lower() == "external" or re.search(r"\bexternal\b", tags, re.IGNORECASE)):
+    hint = (
+        Role.PERSON if sort == "person" else (Role.STORE if re.search(r"\bdatabase\b", tags, re.IGNORECASE) else None)
+    )
+    if hint is None and (
+        text_at(node, "location").lower() == "external" or re.search(r"\bexternal\b", tags, re.IGNORECASE)
+    ):
         hint = Role.EXTERNAL
     if sort == "softwaresystem":
         diagram.groups[ident] = name
     diagram.nodes[ident] = DrawnNode(
-        ident, name or ident, node_role(name or ident, technology, hint), lines.place(*_pair(node, "name", "id")), within=within, shape=sort,
-        part_of=within[0] if sort == "component" else "", technology=technology,
+        ident,
+        name or ident,
+        node_role(name or ident, technology, hint),
+        lines.place(*_pair(node, "name", "id")),
+        within=within,
+        shape=sort,
+        part_of=within[0] if sort == "component" else "",
+        technology=technology,
     )
     relations += [(ident, relation) for relation in items(get(node, "relationships"))]
     return ident
@@ -80,12 +95,18 @@ def _relation(diagram: Diagram, lines: BlockLines, source: str, relation: yaml.N
     modality = modality_of(tags.replace(",", " "))
     words = read_label(description)
     label = replace(
-        words, protocol=read_label(f"{description} {technology}").protocol,
+        words,
+        protocol=read_label(f"{description} {technology}").protocol,
         modality=words.modality if modality in (Modality.ASSERTED, Modality.CONDITIONAL) else modality,
     )
     diagram.edges.append(
         DrawnEdge(
-            source, target, label, lines.place(*_pair(relation, "description", "destinationId")), rule="structurizr.relationship", confidence=0.97,
+            source,
+            target,
+            label,
+            lines.place(*_pair(relation, "description", "destinationId")),
+            rule="structurizr.relationship",
+            confidence=0.97,
             attributes={"technology": technology} if technology else {},
         )
     )

@@ -25,4 +25,14 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     return Verdict(found.reason, found.because, found.change, 0.95, exposure=found.exposure)
 
 
-KIND: Final = Kind("absent_strong", Flag.DOC_ONLY, "designed", 92, Severity.HIGH, "{source} does not call {target}, though a document says so", 0.9, decide, EXPECTED)
+KIND: Final = Kind(
+    "absent_strong",
+    Flag.DOC_ONLY,
+    "designed",
+    92,
+    Severity.HIGH,
+    "{source} does not call {target}, though a document says so",
+    0.9,
+    decide,
+    EXPECTED,
+)

@@ -23,4 +23,14 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     return Verdict(found.reason, found.because, found.change, 0.4, undecided=True, exposure=found.exposure)
 
 
-KIND: Final = Kind("absent_weak", Flag.DOC_ONLY, "designed", 93, Severity.LOW, "{source} {relation} {target} was not seen yet", 0.4, decide, EXPECTED)
+KIND: Final = Kind(
+    "absent_weak",
+    Flag.DOC_ONLY,
+    "designed",
+    93,
+    Severity.LOW,
+    "{source} {relation} {target} was not seen yet",
+    0.4,
+    decide,
+    EXPECTED,
+)

@@ -29,9 +29,22 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     return Verdict(
         "off_schedule",
-        f"declared as {declared.text}, but active in {len(stray)} of {len(hours)} hours outside of it, first {stray[0]:%Y-%m-%d %H:00}", "activity on schedule only, or a corrected one",
-        0.9, edge=strongest(subject.edges), details={"schedule": declared.text, "hours": len(hours), "off_schedule": [h.isoformat() for h in stray[:24]]},
+        f"declared as {declared.text}, but active in {len(stray)} of {len(hours)} hours outside of it, first {stray[0]:%Y-%m-%d %H:00}",
+        "activity on schedule only, or a corrected one",
+        0.9,
+        edge=strongest(subject.edges),
+        details={"schedule": declared.text, "hours": len(hours), "off_schedule": [h.isoformat() for h in stray[:24]]},
     )
 
 
-KIND: Final = Kind("cadence", Flag.CONFLICT, "promise", 114, Severity.LOW, "{source} {relation} {target} off its schedule", 0.4, decide, PROMISES | SEEN)
+KIND: Final = Kind(
+    "cadence",
+    Flag.CONFLICT,
+    "promise",
+    114,
+    Severity.LOW,
+    "{source} {relation} {target} off its schedule",
+    0.4,
+    decide,
+    PROMISES | SEEN,
+)

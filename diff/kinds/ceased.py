@@ -35,18 +35,37 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     if world.sampling(service) == "tail":
         return None
     found = rhythm_of(subject, world)
-    if found is None or not found.ceased(world) or silence.doubt(subject, found, world) is not None or _missed_by_chance(subject, world, found):
+    if (
+        found is None
+        or not found.ceased(world)
+        or silence.doubt(subject, found, world) is not None
+        or _missed_by_chance(subject, world, found)
+    ):
         return None
     missing, renamed = found.missing(world), world.renamed(subject.target)
     said = f"last seen on {found.last:%Y-%m-%d}; active on {found.active} of {found.days} days before, silent on {found.silent} since (chance {found.chance:.1e})"
-    change = f"one more sighting; for a decision: {missing} more silent day{'' if missing == 1 else 's'}" if missing else "one more sighting"
+    change = (
+        f"one more sighting; for a decision: {missing} more silent day{'' if missing == 1 else 's'}"
+        if missing
+        else "one more sighting"
+    )
     if renamed is not None:
         said += f"; {renamed.new} appeared on {renamed.began} with the same neighbours, and may be its new name"
         change = f"say in entities.yaml whether {renamed.new} is {subject.target.name}"
     return Verdict(
-        "silent_beyond_rhythm", said, change, 0.7 if missing or renamed else 1 - found.chance, undecided=bool(missing or renamed), edge=strongest(subject.edges or subject.past),
+        "silent_beyond_rhythm",
+        said,
+        change,
+        0.7 if missing or renamed else 1 - found.chance,
+        undecided=bool(missing or renamed),
+        edge=strongest(subject.edges or subject.past),
         details={
-            "last_active": found.last.isoformat(), "active_days": found.active, "days": found.days, "silent_days": found.silent, "longest_pause": found.pause, "chance": found.chance,
+            "last_active": found.last.isoformat(),
+            "active_days": found.active,
+            "days": found.days,
+            "silent_days": found.silent,
+            "longest_pause": found.pause,
+            "chance": found.chance,
         },
     )
 
@@ -61,4 +80,14 @@ def _missed_by_chance(subject: Subject, world: World, found: Rhythm) -> bool:
     return ratio is None or (1 - ratio) ** firings > world.policy.cadence_miss_max
 
 
-KIND: Final = Kind("ceased", Flag.DOC_ONLY, "designed", 70, Severity.HIGH, "{source} has stopped to use {target}", 1.0, decide, EXPECTED | PAST)
+KIND: Final = Kind(
+    "ceased",
+    Flag.DOC_ONLY,
+    "designed",
+    70,
+    Severity.HIGH,
+    "{source} has stopped to use {target}",
+    1.0,
+    decide,
+    EXPECTED | PAST,
+)

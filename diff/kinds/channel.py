@@ -21,7 +21,11 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Deliveries through another topic."""
-    wanted = {c.via.channel for c in subject.claims if c.via.channel} if subject.relation == "CALLS" else {subject.target.name}
+    wanted = (
+        {c.via.channel for c in subject.claims if c.via.channel}
+        if subject.relation == "CALLS"
+        else {subject.target.name}
+    )
     deliveries = subject.deliveries
     if not wanted:
         return None
@@ -32,10 +36,24 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     missing = support(subject.ends if subject.relation == "CALLS" else (), deliveries, world)
     return Verdict(
-        "another_channel", f"{quoted(subject.claims[0])} names {min(wanted)}, but the messages go through {', '.join(seen[:3])}",
-        f"for a decision: {missing}" if missing else f"a message on {min(wanted)}, or a corrected document", 0.5 if missing else 0.95,
-        undecided=bool(missing), edge=strongest(deliveries), details={"documented": sorted(wanted), "observed": seen},
+        "another_channel",
+        f"{quoted(subject.claims[0])} names {min(wanted)}, but the messages go through {', '.join(seen[:3])}",
+        f"for a decision: {missing}" if missing else f"a message on {min(wanted)}, or a corrected document",
+        0.5 if missing else 0.95,
+        undecided=bool(missing),
+        edge=strongest(deliveries),
+        details={"documented": sorted(wanted), "observed": seen},
     )
 
 
-KIND: Final = Kind("channel", Flag.CONFLICT, "designed", 32, Severity.MEDIUM, "{source} and {target} use another channel than documented", 0.6, decide, EXPECTED | DELIVERED)
+KIND: Final = Kind(
+    "channel",
+    Flag.CONFLICT,
+    "designed",
+    32,
+    Severity.MEDIUM,
+    "{source} and {target} use another channel than documented",
+    0.6,
+    decide,
+    EXPECTED | DELIVERED,
+)

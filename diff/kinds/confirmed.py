@@ -23,8 +23,23 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     edges = subject.edges or (*subject.through[0], *subject.through[1])
     found = presence.presence(edges, world)
     confidence = 1.0 if found.supported else 0.8
-    return Verdict("observed", f"seen in {counted(edges)}", f"its silence over its own rhythm, after {found.last_seen.date()}" if found.last_seen else "", confidence,
-        edge=strongest(edges))
+    return Verdict(
+        "observed",
+        f"seen in {counted(edges)}",
+        f"its silence over its own rhythm, after {found.last_seen.date()}" if found.last_seen else "",
+        confidence,
+        edge=strongest(edges),
+    )
 
 
-KIND: Final = Kind("confirmed", Flag.CONFIRMED, "designed", 80, Severity.NONE, "{source} {relation} {target}, as documented", 0.0, decide, EXPECTED | CONTACT)
+KIND: Final = Kind(
+    "confirmed",
+    Flag.CONFIRMED,
+    "designed",
+    80,
+    Severity.NONE,
+    "{source} {relation} {target}, as documented",
+    0.0,
+    decide,
+    EXPECTED | CONTACT,
+)

@@ -21,4 +21,14 @@ def decide(subject: Subject, _world: World) -> Verdict | None:
     return Verdict("deprecated", "the document calls it deprecated, and it was not seen", "one call in a trace", 0.9)
 
 
-KIND: Final = Kind("deprecated", Flag.DOC_ONLY, "designed", 61, Severity.NONE, "{source} {relation} {target} is gone, as documented", 0.1, decide, UNEXPECTED | GONE)
+KIND: Final = Kind(
+    "deprecated",
+    Flag.DOC_ONLY,
+    "designed",
+    61,
+    Severity.NONE,
+    "{source} {relation} {target} is gone, as documented",
+    0.1,
+    decide,
+    UNEXPECTED | GONE,
+)

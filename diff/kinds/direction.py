@@ -23,7 +23,12 @@ from nexus.model.finding import Flag, Severity
 def decide(subject: Subject, world: World) -> Verdict | None:
     """The opposite edge lives and this one does not."""
     stopped = rhythm_of(subject, world)
-    ceased = stopped is not None and stopped.ceased(world) and not stopped.missing(world) and doubt(subject, stopped, world) is None
+    ceased = (
+        stopped is not None
+        and stopped.ceased(world)
+        and not stopped.missing(world)
+        and doubt(subject, stopped, world) is None
+    )
     ceased = ceased and world.sampling(world.service(subject.source, subject.environment)) != "tail"
     if not ceased and presence.total(subject.edges):
         return None
@@ -34,9 +39,22 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     return Verdict(
         "reversed",
         f"{quoted(subject.claims[0])} says that {subject.source.name} depends on {subject.target.name}, but it is the other way round ({counted(subject.opposite)}, none as documented)",
-        f"for a decision: {missing}" if missing else "a call in the documented direction, or a corrected document", 0.5 if missing else 0.95,
-        undecided=bool(missing), exposure=found.exposure, edge=strongest(subject.opposite),
+        f"for a decision: {missing}" if missing else "a call in the documented direction, or a corrected document",
+        0.5 if missing else 0.95,
+        undecided=bool(missing),
+        exposure=found.exposure,
+        edge=strongest(subject.opposite),
     )
 
 
-KIND: Final = Kind("direction", Flag.CONFLICT, "designed", 65, Severity.HIGH, "{target} uses {source}, not the other way round", 0.9, decide, EXPECTED | OPPOSITE)
+KIND: Final = Kind(
+    "direction",
+    Flag.CONFLICT,
+    "designed",
+    65,
+    Severity.HIGH,
+    "{target} uses {source}, not the other way round",
+    0.9,
+    decide,
+    EXPECTED | OPPOSITE,
+)

@@ -28,9 +28,22 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     why = f"since {first:%Y-%m-%d}" if young and first is not None else f"only in version {edge.source_versions[0]}"
     found = presence(subject.edges, world)
     return Verdict(
-        "young" if young else "one_version", f"{counted(subject.edges)} {why}", "a document, or its end", 0.8, edge=edge,
+        "young" if young else "one_version",
+        f"{counted(subject.edges)} {why}",
+        "a document, or its end",
+        0.8,
+        edge=edge,
         details={"clusters": found.clusters, "canary": only, "version": edge.source_versions[0] if only else ""},
     )
 
 
-KIND: Final = Kind("emerging", Flag.OBSERVED_ONLY, "observed", 230, Severity.MEDIUM, "{source} {relation} {target}, new and undocumented", 0.7, decide)
+KIND: Final = Kind(
+    "emerging",
+    Flag.OBSERVED_ONLY,
+    "observed",
+    230,
+    Severity.MEDIUM,
+    "{source} {relation} {target}, new and undocumented",
+    0.7,
+    decide,
+)

@@ -23,8 +23,24 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     found = presence(subject.edges, world)
     nameless = edge.target.name == ADDRESS_CLASS
     text = f"{counted(subject.edges)} to {'addresses that no name is known for' if nameless else edge.target.name}"
-    return Verdict("outside", text, "a document that names it, or an alias in the registry", 0.9, severity=Severity.LOW if nameless else None, edge=edge,
-        details={"clusters": found.clusters})
+    return Verdict(
+        "outside",
+        text,
+        "a document that names it, or an alias in the registry",
+        0.9,
+        severity=Severity.LOW if nameless else None,
+        edge=edge,
+        details={"clusters": found.clusters},
+    )
 
 
-KIND: Final = Kind("external", Flag.OBSERVED_ONLY, "observed", 220, Severity.MEDIUM, "{source} calls {target} outside, undocumented", 0.5, decide)
+KIND: Final = Kind(
+    "external",
+    Flag.OBSERVED_ONLY,
+    "observed",
+    220,
+    Severity.MEDIUM,
+    "{source} calls {target} outside, undocumented",
+    0.5,
+    decide,
+)

@@ -27,9 +27,23 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     found, missing = presence(edges, world), support(subject.ends, edges, world)
     return Verdict(
-        "forbidden_call", f"{quoted(rule)} forbids it, and it was seen in {counted(edges)} by {found.clusters} independent sightings",
-        f"for a decision: {missing}" if missing else "no more calls, or another rule", 0.5 if missing else 0.99, undecided=bool(missing), edge=strongest(edges),
+        "forbidden_call",
+        f"{quoted(rule)} forbids it, and it was seen in {counted(edges)} by {found.clusters} independent sightings",
+        f"for a decision: {missing}" if missing else "no more calls, or another rule",
+        0.5 if missing else 0.99,
+        undecided=bool(missing),
+        edge=strongest(edges),
     )
 
 
-KIND: Final = Kind("forbidden", Flag.CONFLICT, "designed", 10, Severity.HIGH, "{source} {relation} {target}, which is forbidden", 1.0, decide, FORBIDDEN | SEEN)
+KIND: Final = Kind(
+    "forbidden",
+    Flag.CONFLICT,
+    "designed",
+    10,
+    Severity.HIGH,
+    "{source} {relation} {target}, which is forbidden",
+    1.0,
+    decide,
+    FORBIDDEN | SEEN,
+)

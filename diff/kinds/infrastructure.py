@@ -19,7 +19,22 @@ def decide(subject: Subject, _world: World) -> Verdict | None:
     """An infrastructure edge."""
     if not all(e.infrastructure for e in subject.edges):
         return None
-    return Verdict("infrastructure", f"{counted(subject.edges)}, telemetry or health checks", "", 0.9, edge=strongest(subject.edges))
+    return Verdict(
+        "infrastructure",
+        f"{counted(subject.edges)}, telemetry or health checks",
+        "",
+        0.9,
+        edge=strongest(subject.edges),
+    )
 
 
-KIND: Final = Kind("infrastructure", Flag.OBSERVED_ONLY, "observed", 200, Severity.NONE, "{source} {relation} {target} (infrastructure)", 0.0, decide)
+KIND: Final = Kind(
+    "infrastructure",
+    Flag.OBSERVED_ONLY,
+    "observed",
+    200,
+    Severity.NONE,
+    "{source} {relation} {target} (infrastructure)",
+    0.0,
+    decide,
+)

@@ -24,8 +24,24 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     broken = [p for p in promises.check(subject, world) if p.metric.startswith("latency") and p.outcome == "violated"]
     if not broken:
         return None
-    return Verdict("latency_violated", "; ".join(p.text for p in broken), "faster calls, or another promise", 0.95, edge=strongest(subject.edges),
-        details={"promises": [p.as_dict() for p in broken]})
+    return Verdict(
+        "latency_violated",
+        "; ".join(p.text for p in broken),
+        "faster calls, or another promise",
+        0.95,
+        edge=strongest(subject.edges),
+        details={"promises": [p.as_dict() for p in broken]},
+    )
 
 
-KIND: Final = Kind("latency", Flag.CONFLICT, "promise", 111, Severity.MEDIUM, "{source} {relation} {target} slower than documented", 0.5, decide, PROMISES | SEEN)
+KIND: Final = Kind(
+    "latency",
+    Flag.CONFLICT,
+    "promise",
+    111,
+    Severity.MEDIUM,
+    "{source} {relation} {target} slower than documented",
+    0.5,
+    decide,
+    PROMISES | SEEN,
+)

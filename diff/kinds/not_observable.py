@@ -34,4 +34,14 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     return Verdict(found.reason, found.because, found.change, 0.2, undecided=True, exposure=found.exposure)
 
 
-KIND: Final = Kind("not_observable", Flag.DOC_ONLY, "designed", 91, Severity.LOW, "{source} {relation} {target} could not have been seen", 0.2, decide, EXPECTED)
+KIND: Final = Kind(
+    "not_observable",
+    Flag.DOC_ONLY,
+    "designed",
+    91,
+    Severity.LOW,
+    "{source} {relation} {target} could not have been seen",
+    0.2,
+    decide,
+    EXPECTED,
+)

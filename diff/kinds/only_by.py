@@ -24,10 +24,24 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     missing = support(subject.ends, subject.beside, world)
     callers = sorted({e.source.name for e in subject.beside})
     return Verdict(
-        "another_caller", f"{quoted(rules[0])} reserves {subject.target.name} for {subject.source.name}, but {', '.join(callers[:3])} used it in {counted(subject.beside)}",
-        f"for a decision: {missing}" if missing else "no more calls of others, or another rule", 0.5 if missing else 0.95,
-        undecided=bool(missing), edge=strongest(subject.beside), details={"callers": callers},
+        "another_caller",
+        f"{quoted(rules[0])} reserves {subject.target.name} for {subject.source.name}, but {', '.join(callers[:3])} used it in {counted(subject.beside)}",
+        f"for a decision: {missing}" if missing else "no more calls of others, or another rule",
+        0.5 if missing else 0.95,
+        undecided=bool(missing),
+        edge=strongest(subject.beside),
+        details={"callers": callers},
     )
 
 
-KIND: Final = Kind("only_by", Flag.CONFLICT, "promise", 11, Severity.HIGH, "{target} is used by others than {source}", 0.9, decide, EXCLUSIVE | BESIDE)
+KIND: Final = Kind(
+    "only_by",
+    Flag.CONFLICT,
+    "promise",
+    11,
+    Severity.HIGH,
+    "{target} is used by others than {source}",
+    0.9,
+    decide,
+    EXCLUSIVE | BESIDE,
+)

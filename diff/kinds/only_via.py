@@ -30,10 +30,24 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     missing = support(ends, direct, world)
     callers = sorted({e.source.name for e in direct})
     return Verdict(
-        "gateway_bypassed", f"{quoted(rules[0])} wants {rules[0].gateway} between, but {', '.join(callers[:3])} called directly in {counted(direct)}",
-        f"for a decision: {missing}" if missing else "no more direct calls, or another rule", 0.5 if missing else 0.95,
-        undecided=bool(missing), edge=strongest(direct), details={"gateway": rules[0].gateway, "callers": callers},
+        "gateway_bypassed",
+        f"{quoted(rules[0])} wants {rules[0].gateway} between, but {', '.join(callers[:3])} called directly in {counted(direct)}",
+        f"for a decision: {missing}" if missing else "no more direct calls, or another rule",
+        0.5 if missing else 0.95,
+        undecided=bool(missing),
+        edge=strongest(direct),
+        details={"gateway": rules[0].gateway, "callers": callers},
     )
 
 
-KIND: Final = Kind("only_via", Flag.CONFLICT, "designed", 12, Severity.HIGH, "{source} reaches {target} past the gateway", 0.9, decide, EXCLUSIVE)
+KIND: Final = Kind(
+    "only_via",
+    Flag.CONFLICT,
+    "designed",
+    12,
+    Severity.HIGH,
+    "{source} reaches {target} past the gateway",
+    0.9,
+    decide,
+    EXCLUSIVE,
+)

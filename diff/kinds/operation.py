@@ -37,7 +37,12 @@ def decide(subject: Subject, world: World) -> Verdict | None:
             seen[cause.callee_operation] = seen.get(cause.callee_operation, 0) + cause.calls
     alike = {name: count for name, count in seen.items() if shape_of(name) == shape}
     total = sum(seen.values())
-    if not alike or sum(alike.values()) < total or any(same_operation(wanted, name) for name in alike) or total < presence.total(subject.edges):
+    if (
+        not alike
+        or sum(alike.values()) < total
+        or any(same_operation(wanted, name) for name in alike)
+        or total < presence.total(subject.edges)
+    ):
         return None
     # An operation that another sentence documents is no contrary observation.
     others = {c.via.operation for c in subject.pair_claims if c.via.operation and c.via.operation != wanted}
@@ -50,10 +55,24 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         missing = "; ".join(part for part in (missing, f"59 calls without {wanted}, there are {total}") if part)
     main = max(sorted(stray), key=lambda name: stray[name])
     return Verdict(
-        "another_operation", f"{quoted(subject.claims[0])} names {wanted}, but all {total:,} calls are to {', '.join(sorted(alike)[:3])}",
-        f"for a decision: {missing}" if missing else f"a call to {wanted}, or a corrected document", 0.5 if missing else lower,
-        undecided=bool(missing), edge=strongest(subject.edges), details={"documented": wanted, "observed": alike, "main": main},
+        "another_operation",
+        f"{quoted(subject.claims[0])} names {wanted}, but all {total:,} calls are to {', '.join(sorted(alike)[:3])}",
+        f"for a decision: {missing}" if missing else f"a call to {wanted}, or a corrected document",
+        0.5 if missing else lower,
+        undecided=bool(missing),
+        edge=strongest(subject.edges),
+        details={"documented": wanted, "observed": alike, "main": main},
     )
 
 
-KIND: Final = Kind("operation", Flag.CONFLICT, "designed", 33, Severity.LOW, "{source} calls another operation of {target} than documented", 0.4, decide, EXPECTED | OPERATION | SEEN)
+KIND: Final = Kind(
+    "operation",
+    Flag.CONFLICT,
+    "designed",
+    33,
+    Severity.LOW,
+    "{source} calls another operation of {target} than documented",
+    0.4,
+    decide,
+    EXPECTED | OPERATION | SEEN,
+)

@@ -21,4 +21,14 @@ def decide(subject: Subject, _world: World) -> Verdict | None:
     return Verdict("planned", "the document calls it planned, and it was not seen", "a first call in a trace", 0.9)
 
 
-KIND: Final = Kind("planned", Flag.DOC_ONLY, "designed", 60, Severity.NONE, "{source} {relation} {target} is planned", 0.1, decide, UNEXPECTED | PLANNED)
+KIND: Final = Kind(
+    "planned",
+    Flag.DOC_ONLY,
+    "designed",
+    60,
+    Severity.NONE,
+    "{source} {relation} {target} is planned",
+    0.1,
+    decide,
+    UNEXPECTED | PLANNED,
+)

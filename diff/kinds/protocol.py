@@ -33,13 +33,34 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     missing = support(subject.ends, subject.edges, world)
     if lower < world.policy.other_mode_share:
-        missing = "; ".join(part for part in (missing, f"a share of at least {world.policy.other_mode_share:.0%} (lower bound), {known} calls give {lower:.0%}") if part)
+        missing = "; ".join(
+            part
+            for part in (
+                missing,
+                f"a share of at least {world.policy.other_mode_share:.0%} (lower bound), {known} calls give {lower:.0%}",
+            )
+            if part
+        )
     main = max(sorted(counts), key=lambda name: counts[name])
     return Verdict(
-        "another_protocol", f"{quoted(subject.claims[0])} says {'/'.join(stated)}, but {other:,} of {known:,} calls are {main}",
-        f"for a decision: {missing}" if missing else f"calls over {stated[0]}, or a corrected document", 0.5 if missing else lower,
-        undecided=bool(missing), edge=strongest(subject.edges), details={"documented": stated, "observed": counts, "share_lower": round(lower, 4)},
+        "another_protocol",
+        f"{quoted(subject.claims[0])} says {'/'.join(stated)}, but {other:,} of {known:,} calls are {main}",
+        f"for a decision: {missing}" if missing else f"calls over {stated[0]}, or a corrected document",
+        0.5 if missing else lower,
+        undecided=bool(missing),
+        edge=strongest(subject.edges),
+        details={"documented": stated, "observed": counts, "share_lower": round(lower, 4)},
     )
 
 
-KIND: Final = Kind("protocol", Flag.CONFLICT, "designed", 31, Severity.MEDIUM, "{source} {relation} {target} over another protocol than documented", 0.6, decide, PROTOCOL | SEEN)
+KIND: Final = Kind(
+    "protocol",
+    Flag.CONFLICT,
+    "designed",
+    31,
+    Severity.MEDIUM,
+    "{source} {relation} {target} over another protocol than documented",
+    0.6,
+    decide,
+    PROTOCOL | SEEN,
+)

@@ -23,9 +23,28 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     if found.supported:
         return None
     return Verdict(
-        "too_little_support", f"{counted(subject.edges)} so far", f"for a decision: {'; '.join(found.missing)}", 0.3, undecided=True, edge=strongest(subject.edges),
-        details={"clusters": found.clusters, "clusters_needed": found.needed, "hours": found.hours, "traces": found.traces},
+        "too_little_support",
+        f"{counted(subject.edges)} so far",
+        f"for a decision: {'; '.join(found.missing)}",
+        0.3,
+        undecided=True,
+        edge=strongest(subject.edges),
+        details={
+            "clusters": found.clusters,
+            "clusters_needed": found.needed,
+            "hours": found.hours,
+            "traces": found.traces,
+        },
     )
 
 
-KIND: Final = Kind("provisional", Flag.OBSERVED_ONLY, "observed", 210, Severity.LOW, "{source} {relation} {target}, undocumented, seen with little support", 0.2, decide)
+KIND: Final = Kind(
+    "provisional",
+    Flag.OBSERVED_ONLY,
+    "observed",
+    210,
+    Severity.LOW,
+    "{source} {relation} {target}, undocumented, seen with little support",
+    0.2,
+    decide,
+)

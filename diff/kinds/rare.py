@@ -22,8 +22,23 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     covered = world.covered.get(world.names.observed(edge.source)[0], 0) | active
     if not active or active.bit_count() >= world.policy.rare_active_share * covered.bit_count():
         return None
-    return Verdict("rarely_active", f"{counted(subject.edges)}, active on {active.bit_count()} of {covered.bit_count()} days", "a document", 0.8, edge=edge,
-                   details={"active_days": active.bit_count(), "covered_days": covered.bit_count()})
+    return Verdict(
+        "rarely_active",
+        f"{counted(subject.edges)}, active on {active.bit_count()} of {covered.bit_count()} days",
+        "a document",
+        0.8,
+        edge=edge,
+        details={"active_days": active.bit_count(), "covered_days": covered.bit_count()},
+    )
 
 
-KIND: Final = Kind("rare", Flag.OBSERVED_ONLY, "observed", 240, Severity.LOW, "{source} {relation} {target} now and then, undocumented", 0.5, decide)
+KIND: Final = Kind(
+    "rare",
+    Flag.OBSERVED_ONLY,
+    "observed",
+    240,
+    Severity.LOW,
+    "{source} {relation} {target} now and then, undocumented",
+    0.5,
+    decide,
+)

@@ -19,7 +19,8 @@ from nexus.model.finding import Flag, Severity
 
 _MUTATING = re.compile(
     r"^\s*(insert|update|delete|merge|upsert|replace|truncate|create\s+table|drop|alter|put|patch|set|mset|hset|hmset|setex|del|unlink|lpush|rpush|sadd|zadd|incr|decr|expire|"
-    r"insertone|insertmany|updateone|updatemany|deleteone|deletemany|findandmodify|bulkwrite|putitem|updateitem|deleteitem)\b", re.IGNORECASE,
+    r"insertone|insertmany|updateone|updatemany|deleteone|deletemany|findandmodify|bulkwrite|putitem|updateitem|deleteitem)\b",
+    re.IGNORECASE,
 )
 
 
@@ -27,15 +28,34 @@ def decide(subject: Subject, _world: World) -> Verdict | None:
     """A writing operation on a read-only edge."""
     if not any(q.metric == "read_only" for c in subject.claims for q in c.quantities):
         return None
-    writes = sorted((c.callee_operation, c.calls, e.rid) for e in subject.edges for c in e.causes if c.callee_operation and _MUTATING.match(c.callee_operation))
+    writes = sorted(
+        (c.callee_operation, c.calls, e.rid)
+        for e in subject.edges
+        for c in e.causes
+        if c.callee_operation and _MUTATING.match(c.callee_operation)
+    )
     if not writes:
         return None
     edge = strongest([e for e in subject.edges if e.rid == writes[0][2]])
     cited = [{"trace_id": x.trace_id, "span_id": x.span_id} for x in edge.exemplars] if edge is not None else []
     return Verdict(
-        "write_seen", f"documented as read-only, but {writes[0][0]} was seen in {sum(w[1] for w in writes):,} calls", "no more writes, or a corrected document", 0.95,
-        edge=edge, details={"operations": {name: count for name, count, _ in writes}, "exemplars": cited},
+        "write_seen",
+        f"documented as read-only, but {writes[0][0]} was seen in {sum(w[1] for w in writes):,} calls",
+        "no more writes, or a corrected document",
+        0.95,
+        edge=edge,
+        details={"operations": {name: count for name, count, _ in writes}, "exemplars": cited},
     )
 
 
-KIND: Final = Kind("read_only", Flag.CONFLICT, "promise", 113, Severity.HIGH, "{source} writes to {target}, which is documented as read-only", 0.8, decide, PROMISES | SEEN)
+KIND: Final = Kind(
+    "read_only",
+    Flag.CONFLICT,
+    "promise",
+    113,
+    Severity.HIGH,
+    "{source} writes to {target}, which is documented as read-only",
+    0.8,
+    decide,
+    PROMISES | SEEN,
+)

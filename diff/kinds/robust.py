@@ -21,9 +21,22 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     found = presence(subject.edges, world)
     active = world.active_mask(subject.edges).bit_count()
     return Verdict(
-        "undocumented", f"{counted(subject.edges)} on {active or found.active_days} days, {found.clusters} independent sightings", "a document that names it", 0.98,
-        edge=strongest(subject.edges), details={"clusters": found.clusters},
+        "undocumented",
+        f"{counted(subject.edges)} on {active or found.active_days} days, {found.clusters} independent sightings",
+        "a document that names it",
+        0.98,
+        edge=strongest(subject.edges),
+        details={"clusters": found.clusters},
     )
 
 
-KIND: Final = Kind("robust", Flag.OBSERVED_ONLY, "observed", 290, Severity.HIGH, "{source} {relation} {target}, which no document mentions", 1.0, decide)
+KIND: Final = Kind(
+    "robust",
+    Flag.OBSERVED_ONLY,
+    "observed",
+    290,
+    Severity.HIGH,
+    "{source} {relation} {target}, which no document mentions",
+    1.0,
+    decide,
+)

@@ -23,8 +23,24 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     broken = [p for p in promises.check(subject, world) if p.metric == "success_rate" and p.outcome == "violated"]
     if not broken:
         return None
-    return Verdict("success_rate_violated", "; ".join(p.text for p in broken), "fewer errors, or another promise", 0.95, edge=strongest(subject.edges),
-        details={"promises": [p.as_dict() for p in broken]})
+    return Verdict(
+        "success_rate_violated",
+        "; ".join(p.text for p in broken),
+        "fewer errors, or another promise",
+        0.95,
+        edge=strongest(subject.edges),
+        details={"promises": [p.as_dict() for p in broken]},
+    )
 
 
-KIND: Final = Kind("success_rate", Flag.CONFLICT, "promise", 112, Severity.MEDIUM, "{source} {relation} {target} with more errors than documented", 0.5, decide, PROMISES | SEEN)
+KIND: Final = Kind(
+    "success_rate",
+    Flag.CONFLICT,
+    "promise",
+    112,
+    Severity.MEDIUM,
+    "{source} {relation} {target} with more errors than documented",
+    0.5,
+    decide,
+    PROMISES | SEEN,
+)

@@ -13,8 +13,12 @@ from nexus.model.render import claim_json, instant, node_json, observed_edge_jso
 def run_json(run: RunInfo) -> dict[str, Any]:
     """The four things that determine a report."""
     return {
-        "id": run.id, "window": {"from": instant(run.window_from), "to": instant(run.window_to)}, "environment": run.environment,
-        "document_revision": run.document_revision, "config_hash": run.config_hash, "generated_at": instant(run.generated_at),
+        "id": run.id,
+        "window": {"from": instant(run.window_from), "to": instant(run.window_to)},
+        "environment": run.environment,
+        "document_revision": run.document_revision,
+        "config_hash": run.config_hash,
+        "generated_at": instant(run.generated_at),
     }
 
 
@@ -23,7 +27,10 @@ def exposure_json(exposure: Exposure | None) -> dict[str, Any] | None:
     if exposure is None:
         return None
     return {
-        "opportunities": exposure.opportunities, "covered_days": exposure.covered_days, "detection": exposure.detection, "rate_upper": exposure.rate_upper,
+        "opportunities": exposure.opportunities,
+        "covered_days": exposure.covered_days,
+        "detection": exposure.detection,
+        "rate_upper": exposure.rate_upper,
         "active_day_upper": exposure.active_day_upper,
     }
 
@@ -38,10 +45,24 @@ def edge_json(edge: ObservedEdge) -> dict[str, Any]:
 def finding_json(finding: Finding) -> dict[str, Any]:
     """One finding with both sides' evidence."""
     return {
-        "fingerprint": finding.fingerprint, "flag": finding.flag.value, "status": finding.status, "reason": finding.reason, "relation": finding.relation,
-        "source": node_json(finding.source), "target": node_json(finding.target), "via": via_json(finding.via), "environment": finding.environment,
-        "severity": finding.severity.value, "rank": finding.rank, "state": finding.state.value, "first_detected": instant(finding.first_detected), "summary": finding.summary,
-        "undecided": finding.undecided, "exposure": exposure_json(finding.exposure), "what_would_change_this": finding.what_would_change_this,
+        "fingerprint": finding.fingerprint,
+        "flag": finding.flag.value,
+        "status": finding.status,
+        "reason": finding.reason,
+        "relation": finding.relation,
+        "source": node_json(finding.source),
+        "target": node_json(finding.target),
+        "via": via_json(finding.via),
+        "environment": finding.environment,
+        "severity": finding.severity.value,
+        "rank": finding.rank,
+        "state": finding.state.value,
+        "first_detected": instant(finding.first_detected),
+        "summary": finding.summary,
+        "undecided": finding.undecided,
+        "exposure": exposure_json(finding.exposure),
+        "what_would_change_this": finding.what_would_change_this,
         "designed": [claim_json(claim) for claim in finding.designed.claims] if finding.designed is not None else [],
-        "observed": edge_json(finding.observed) if finding.observed is not None else None, "details": finding.details,
+        "observed": edge_json(finding.observed) if finding.observed is not None else None,
+        "details": finding.details,
     }

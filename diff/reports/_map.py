@@ -11,7 +11,12 @@ from diff.reports._words import Say, clean
 from nexus.model.finding import Finding, Flag
 
 NODES_MAX = 80
-_LEGEND = (("ok", "confirmed"), ("doc", "documented, not observed"), ("obs", "observed, not documented"), ("bad", "conflict"))
+_LEGEND = (
+    ("ok", "confirmed"),
+    ("doc", "documented, not observed"),
+    ("obs", "observed, not documented"),
+    ("bad", "conflict"),
+)
 SIZE = 720
 _CLASS = {Flag.CONFIRMED: "ok", Flag.DOC_ONLY: "doc", Flag.OBSERVED_ONLY: "obs", Flag.CONFLICT: "bad"}
 _ORDER = (Flag.CONFIRMED, Flag.DOC_ONLY, Flag.OBSERVED_ONLY, Flag.CONFLICT)
@@ -42,8 +47,14 @@ def svg(findings: Sequence[Finding], say: Say) -> str:
         x, y = places[name]
         # Outside the ring, where no edge runs.
         above = y - 11 if y <= SIZE / 2 else y + 22
-        lines.append(f'<g class="n"><circle cx="{x:.1f}" cy="{y:.1f}" r="6"/><text x="{x:.1f}" y="{above:.1f}">{escape(name if len(name) <= 26 else name[:25] + "…")}</text></g>')
-    more = f"<p>{escape(say('The {n} best connected of {all} nodes.', n=NODES_MAX, all=len(degree)))}</p>" if len(degree) > NODES_MAX else ""
+        lines.append(
+            f'<g class="n"><circle cx="{x:.1f}" cy="{y:.1f}" r="6"/><text x="{x:.1f}" y="{above:.1f}">{escape(name if len(name) <= 26 else name[:25] + "…")}</text></g>'
+        )
+    more = (
+        f"<p>{escape(say('The {n} best connected of {all} nodes.', n=NODES_MAX, all=len(degree)))}</p>"
+        if len(degree) > NODES_MAX
+        else ""
+    )
     legend = " ".join(f'<span class="{name}">{escape(say(text))}</span>' for name, text in _LEGEND)
     name, dashed = escape(say("Map of the findings")), escape(say("dashed: undecided"))
     return (
@@ -55,7 +66,9 @@ def svg(findings: Sequence[Finding], say: Say) -> str:
 
 def _places(names: Sequence[str], degree: Counter[str]) -> dict[str, tuple[float, float]]:
     """Best connected nodes on an inner ring, the others around them."""
-    inner = set(sorted(names, key=lambda n: (-degree[n], n))[: max(1, len(names) // 4)]) if len(names) > 8 else set()  # eight fit on one ring
+    inner = (
+        set(sorted(names, key=lambda n: (-degree[n], n))[: max(1, len(names) // 4)]) if len(names) > 8 else set()
+    )  # eight fit on one ring
     places: dict[str, tuple[float, float]] = {}
     for ring, radius in ((sorted(inner), SIZE * 0.2), ([n for n in names if n not in inner], SIZE * 0.42)):
         for number, name in enumerate(ring):
@@ -80,7 +93,8 @@ def sparkline(days: Sequence[int], say: Say) -> str:
     top = max(days) or 1
     bars = "".join(
         f'<rect x="{number * 2}" y="{18 - max(1.0, 17 * math.log1p(count) / math.log1p(top)):.1f}" width="1.6" height="{max(1.0, 17 * math.log1p(count) / math.log1p(top)):.1f}"/>'
-        for number, count in enumerate(days) if count
+        for number, count in enumerate(days)
+        if count
     )
     name = escape(say("Activity by day, at most {n}", n=top))
     return f'<svg class="spark" viewBox="0 0 {len(days) * 2} 18" width="{len(days) * 2}" height="18" role="img" aria-label="{name}">{bars}</svg>'

@@ -13,12 +13,24 @@ from nexus.ports.drift import Report
 
 FLAGS = (Flag.CONFLICT, Flag.DOC_ONLY, Flag.OBSERVED_ONLY, Flag.CONFIRMED)
 HEADINGS = {
-    Flag.CONFLICT: "Conflicts: documents and traces disagree", Flag.DOC_ONLY: "Documented, not observed", Flag.OBSERVED_ONLY: "Observed, not documented",
+    Flag.CONFLICT: "Conflicts: documents and traces disagree",
+    Flag.DOC_ONLY: "Documented, not observed",
+    Flag.OBSERVED_ONLY: "Observed, not documented",
     Flag.CONFIRMED: "Confirmed",
 }
-TOTALS = (("confirmed", Flag.CONFIRMED.value), ("documented only", Flag.DOC_ONLY.value), ("observed only", Flag.OBSERVED_ONLY.value), ("conflicts", Flag.CONFLICT.value),
-          ("undecided", "undecided"))
-ARROWS = {"CALLS": "{source} calls {target}", "PUBLISHES": "{source} publishes {target}", "SUBSCRIBES": "{source} subscribes to {target}", "DELIVERS": "{source} delivers to {target}"}
+TOTALS = (
+    ("confirmed", Flag.CONFIRMED.value),
+    ("documented only", Flag.DOC_ONLY.value),
+    ("observed only", Flag.OBSERVED_ONLY.value),
+    ("conflicts", Flag.CONFLICT.value),
+    ("undecided", "undecided"),
+)
+ARROWS = {
+    "CALLS": "{source} calls {target}",
+    "PUBLISHES": "{source} publishes {target}",
+    "SUBSCRIBES": "{source} subscribes to {target}",
+    "DELIVERS": "{source} delivers to {target}",
+}
 
 # What XML 1.0 cannot hold, and what a terminal would obey.
 _CONTROL = re.compile("[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -68,14 +80,27 @@ def window(report: Report, say: Say) -> str:
     """`2026-01-01 00:00 to 2026-01-29 00:00 UTC (28 closed days)`."""
     run, kind = report.run, report.body.get("window_kind", "")
     days = f"{round((run.window_to - run.window_from).total_seconds() / 86_400, 1):g}"
-    kinds = {"closed": "{days} closed days", "running": "{days} days, the running day included: until seven closed days are covered", "stated": "{days} days, as asked"}
+    kinds = {
+        "closed": "{days} closed days",
+        "running": "{days} days, the running day included: until seven closed days are covered",
+        "stated": "{days} days, as asked",
+    }
     said = say(kinds.get(kind, "{days} days"), days=days)
-    return say("{start} to {end} UTC ({kind})", start=f"{run.window_from:%Y-%m-%d %H:%M}", end=f"{run.window_to:%Y-%m-%d %H:%M}", kind=said)
+    return say(
+        "{start} to {end} UTC ({kind})",
+        start=f"{run.window_from:%Y-%m-%d %H:%M}",
+        end=f"{run.window_to:%Y-%m-%d %H:%M}",
+        kind=said,
+    )
 
 
 def ratios(report: Report, say: Say) -> str:
     """`accuracy 90 %, coverage ...`."""
-    shown = [f"{say(name.replace('_', '-'))} {value:.0%}" for name, value in report.metrics.items() if isinstance(value, float)]
+    shown = [
+        f"{say(name.replace('_', '-'))} {value:.0%}"
+        for name, value in report.metrics.items()
+        if isinstance(value, float)
+    ]
     return ", ".join(shown) if shown else say("no ratios yet")
 
 
@@ -83,12 +108,21 @@ def notes(report: Report, say: Say) -> list[str]:
     """What stands above all findings: what else there may be, and what could not be read."""
     found = []
     if unseen := report.body.get("unseen"):
-        found.append(say(
-            "{n} edges were seen; about {more} more exist that were not (Chao1), and the next sighting is of a new one with a chance of {chance} (Good-Turing).",
-            n=f"{unseen['edges_seen']:,}", more=f"{unseen['edges_unseen_chao1']:g}", chance=f"{unseen['next_sighting_is_new_good_turing']:.2%}",
-        ))
+        found.append(
+            say(
+                "{n} edges were seen; about {more} more exist that were not (Chao1), and the next sighting is of a new one with a chance of {chance} (Good-Turing).",
+                n=f"{unseen['edges_seen']:,}",
+                more=f"{unseen['edges_unseen_chao1']:g}",
+                chance=f"{unseen['next_sighting_is_new_good_turing']:.2%}",
+            )
+        )
     if gaps := (report.body.get("coverage") or {}).get("gaps"):
-        found.append(say("{n} ranges of the window could not be read completely; nothing is called absent because of them.", n=len(gaps)))
+        found.append(
+            say(
+                "{n} ranges of the window could not be read completely; nothing is called absent because of them.",
+                n=len(gaps),
+            )
+        )
     return found
 
 

@@ -10,7 +10,21 @@ from typing import Final
 from diff import stats
 from diff.report import Format
 from diff.reports._map import escape, sparkline, svg
-from diff.reports._words import FLAGS, HEADINGS, TOTALS, Say, edge, notes, number, place, places, ratios, say_in, scope, window
+from diff.reports._words import (
+    FLAGS,
+    HEADINGS,
+    TOTALS,
+    Say,
+    edge,
+    notes,
+    number,
+    place,
+    places,
+    ratios,
+    say_in,
+    scope,
+    window,
+)
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Finding, Flag
 from nexus.ports.drift import Report
@@ -34,30 +48,52 @@ marker path{fill:var(--dim)}svg.map{display:block;overflow:visible;max-height:80
 @media(max-width:40rem){.n text{font-size:24px}}
 .spark rect{fill:var(--c)}table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .6rem;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
 """
-_CLASS: Final[dict[str, str]] = {Flag.CONFIRMED: "ok", Flag.DOC_ONLY: "doc", Flag.OBSERVED_ONLY: "obs", Flag.CONFLICT: "bad"}
+_CLASS: Final[dict[str, str]] = {
+    Flag.CONFIRMED: "ok",
+    Flag.DOC_ONLY: "doc",
+    Flag.OBSERVED_ONLY: "obs",
+    Flag.CONFLICT: "bad",
+}
 
 
 def render(report: Report) -> str:
     """The page."""
     run, say = report.run, say_in(report)
     title = escape(say("Drift of {scope}", scope=scope(report, say)))
-    stands = say("Documents {documents}, configuration {configuration}, run {run}.", documents=run.document_revision[:12], configuration=run.config_hash, run=run.id)
-    totals = [f'<li class="{_CLASS.get(key, "")}"><b>{report.totals[key]}</b>{escape(say(name))}</li>' for name, key in TOTALS]
+    stands = say(
+        "Documents {documents}, configuration {configuration}, run {run}.",
+        documents=run.document_revision[:12],
+        configuration=run.config_hash,
+        run=run.id,
+    )
+    totals = [
+        f'<li class="{_CLASS.get(key, "")}"><b>{report.totals[key]}</b>{escape(say(name))}</li>' for name, key in TOTALS
+    ]
     parts = [
         "<!doctype html>",
         f'<html lang="{report.body.get("language", "en")}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">',
-        f"<title>{title}</title><style>{_STYLE}</style></head><body>", f"<h1>{title}</h1>", f'<p class="dim">{escape(window(report, say))}. {escape(stands)}</p>',
-        f'<ul class="totals">{"".join(totals)}</ul>', f'<p class="said">{escape(ratios(report, say))}.</p>', *(f'<p class="dim">{escape(note)}</p>' for note in notes(report, say)),
+        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{title}</h1>",
+        f'<p class="dim">{escape(window(report, say))}. {escape(stands)}</p>',
+        f'<ul class="totals">{"".join(totals)}</ul>',
+        f'<p class="said">{escape(ratios(report, say))}.</p>',
+        *(f'<p class="dim">{escape(note)}</p>' for note in notes(report, say)),
     ]
-    parts += [f"<h2>{escape(say('Map'))}</h2>", svg(report.findings, say)] if report.findings else [f"<p>{escape(say('No findings.'))}</p>"]
+    parts += (
+        [f"<h2>{escape(say('Map'))}</h2>", svg(report.findings, say)]
+        if report.findings
+        else [f"<p>{escape(say('No findings.'))}</p>"]
+    )
     for flag in FLAGS:
         found = [f for f in report.findings if f.flag is flag]
         if found:
             parts.append(f"<h2>{escape(say(HEADINGS[flag]))} ({len(found)})</h2>")
             parts += [_confirmed(found, say)] if flag is Flag.CONFIRMED else [_finding(f, say) for f in found]
     if report.next:
-        parts.append(f'<p class="said">{escape(say("more findings than shown; narrow the filters or raise --limit"))}.</p>')
+        parts.append(
+            f'<p class="said">{escape(say("more findings than shown; narrow the filters or raise --limit"))}.</p>'
+        )
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
@@ -93,21 +129,39 @@ def _finding(f: Finding, say: Say) -> str:
         parts.append(_observed(f.observed, say))
     parts.append(_spark(f, say))
     if f.what_would_change_this:
-        parts.append(f'<p class="dim">{escape(say("What would change this: {change}.", change=f.what_would_change_this))}</p>')
+        parts.append(
+            f'<p class="dim">{escape(say("What would change this: {change}.", change=f.what_would_change_this))}</p>'
+        )
     return "".join([*parts, f'<p class="dim"><code>{escape(f.fingerprint)}</code></p></article>'])
 
 
 def _observed(e: ObservedEdge, say: Say) -> str:
     amount = e.calls or e.messages
     low, high = stats.jeffreys(min(e.errors, amount), amount)
-    seen = [say(
-        "Observed: {edge}, {amount}, {errors} ({low} to {high})", edge=say("{source} to {target}", source=e.source.name, target=e.target.name),
-        amount=number(say, amount, "call" if e.calls else "message"), errors=number(say, e.errors, "error"), low=f"{low:.2%}", high=f"{high:.2%}",
-    )]
+    seen = [
+        say(
+            "Observed: {edge}, {amount}, {errors} ({low} to {high})",
+            edge=say("{source} to {target}", source=e.source.name, target=e.target.name),
+            amount=number(say, amount, "call" if e.calls else "message"),
+            errors=number(say, e.errors, "error"),
+            low=f"{low:.2%}",
+            high=f"{high:.2%}",
+        )
+    ]
     if e.first_seen and e.last_seen:
-        seen.append(say("first {first}, last {last}", first=f"{e.first_seen:%Y-%m-%d %H:%M}", last=f"{e.last_seen:%Y-%m-%d %H:%M}"))
+        seen.append(
+            say(
+                "first {first}, last {last}",
+                first=f"{e.first_seen:%Y-%m-%d %H:%M}",
+                last=f"{e.last_seen:%Y-%m-%d %H:%M}",
+            )
+        )
     traces = " ".join(f"<code>{escape(x.trace_id)}</code>" for x in e.exemplars[:3])
-    query = f'<p class="dim">{escape(e.trace_query.backend)}: <code>{escape(e.trace_query.query)}</code></p>' if e.trace_query is not None else ""
+    query = (
+        f'<p class="dim">{escape(e.trace_query.backend)}: <code>{escape(e.trace_query.query)}</code></p>'
+        if e.trace_query is not None
+        else ""
+    )
     return f"<p>{escape('; '.join(seen))} {traces}</p>{query}"
 
 

@@ -15,9 +15,17 @@ def as_json(report: Report) -> dict[str, Any]:
     """The body of `GET /diff`."""
     body = report.body
     return {
-        "run": {**run_json(report.run), "window_kind": body.get("window_kind", ""), "policy": body.get("policy", {}), "coverage": body.get("coverage", {})},
-        "totals": report.totals, "metrics": {**report.metrics, "unseen": body.get("unseen", {})}, "renames": body.get("renames", []),
-        "findings": [finding_json(finding) for finding in report.findings], "next": report.next,
+        "run": {
+            **run_json(report.run),
+            "window_kind": body.get("window_kind", ""),
+            "policy": body.get("policy", {}),
+            "coverage": body.get("coverage", {}),
+        },
+        "totals": report.totals,
+        "metrics": {**report.metrics, "unseen": body.get("unseen", {})},
+        "renames": body.get("renames", []),
+        "findings": [finding_json(finding) for finding in report.findings],
+        "next": report.next,
     }
 
 

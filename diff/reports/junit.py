@@ -23,17 +23,29 @@ def render(report: Report) -> str:
     numbers = {"tests": 0, "failures": 0, "skipped": 0}
     for flag in Flag:
         found = [f for f in report.findings if f.flag is flag]
-        suite = SubElement(root, "testsuite", name=flag.value, timestamp=(instant(report.run.generated_at) or "").removesuffix("Z").split(".")[0])
+        suite = SubElement(
+            root,
+            "testsuite",
+            name=flag.value,
+            timestamp=(instant(report.run.generated_at) or "").removesuffix("Z").split(".")[0],
+        )
         counted = {"tests": len(found), "failures": 0, "skipped": 0}
         for finding in found:
-            case = SubElement(suite, "testcase", classname=f"drift.{flag.value}.{finding.status}", name=line(edge(finding, say) + _via(finding)))
+            case = SubElement(
+                suite,
+                "testcase",
+                classname=f"drift.{flag.value}.{finding.status}",
+                name=line(edge(finding, say) + _via(finding)),
+            )
             if finding.designed is not None and places(finding):
                 case.set("file", clean(finding.designed.claims[0].document.uri))
                 case.set("line", str(finding.designed.claims[0].lines[0]))
             outcome = _outcome(finding)
             if outcome == "failure":
                 counted["failures"] += 1
-                SubElement(case, "failure", message=clean(finding.summary), type=finding.status).text = clean(_text(finding))
+                SubElement(case, "failure", message=clean(finding.summary), type=finding.status).text = clean(
+                    _text(finding)
+                )
             elif outcome == "skipped":
                 counted["skipped"] += 1
                 SubElement(case, "skipped", message=clean(finding.summary))
@@ -55,16 +67,25 @@ def _via(finding: Finding) -> str:
 def _outcome(finding: Finding) -> str:
     if finding.flag is Flag.CONFIRMED or finding.severity is Severity.NONE:
         return "pass"
-    if finding.undecided or finding.state in (State.SUPPRESSED, State.HELD, State.RESOLVED) or finding.details.get("baseline"):
+    if (
+        finding.undecided
+        or finding.state in (State.SUPPRESSED, State.HELD, State.RESOLVED)
+        or finding.details.get("baseline")
+    ):
         return "skipped"
     return "failure"
 
 
 def _text(finding: Finding) -> str:
-    lines = [f"documented at {place}: {claim.quote}" for place, claim in zip(places(finding), finding.designed.claims if finding.designed else (), strict=True)]
+    lines = [
+        f"documented at {place}: {claim.quote}"
+        for place, claim in zip(places(finding), finding.designed.claims if finding.designed else (), strict=True)
+    ]
     if finding.observed is not None:
         e = finding.observed
-        lines.append(f"observed: {e.calls or e.messages} {'calls' if e.calls else 'messages'}, {e.errors} errors, traces {', '.join(x.trace_id for x in e.exemplars) or 'none kept'}")
+        lines.append(
+            f"observed: {e.calls or e.messages} {'calls' if e.calls else 'messages'}, {e.errors} errors, traces {', '.join(x.trace_id for x in e.exemplars) or 'none kept'}"
+        )
     if finding.what_would_change_this:
         lines.append(f"changes with: {finding.what_would_change_this}")
     return "\n".join([*lines, f"fingerprint: {finding.fingerprint}"])

@@ -7,7 +7,22 @@ from typing import Final
 
 from diff import stats
 from diff.report import Format
-from diff.reports._words import FLAGS, HEADINGS, TOTALS, Say, edge, line, notes, number, place, places, ratios, say_in, scope, window
+from diff.reports._words import (
+    FLAGS,
+    HEADINGS,
+    TOTALS,
+    Say,
+    edge,
+    line,
+    notes,
+    number,
+    place,
+    places,
+    ratios,
+    say_in,
+    scope,
+    window,
+)
 from nexus.model.claim import Claim, Modality
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Finding, Flag
@@ -35,24 +50,46 @@ def code(text: str) -> str:
 def render(report: Report) -> str:
     """The whole report."""
     run, say = report.run, say_in(report)
-    stands = say("Documents {documents}, configuration {configuration}, run {run}.", documents=code(run.document_revision[:12]), configuration=code(run.config_hash), run=code(run.id))
+    stands = say(
+        "Documents {documents}, configuration {configuration}, run {run}.",
+        documents=code(run.document_revision[:12]),
+        configuration=code(run.config_hash),
+        run=code(run.id),
+    )
     lines = [
-        f"# {say('Drift of {scope}', scope=escape(scope(report, say)))}", "",
-        f"{say('Window {window}.', window=window(report, say))} {stands}", "",
-        f"| {' | '.join(say(name) for name, _ in TOTALS)} |", f"|{' ---: |' * len(TOTALS)}",
-        f"| {' | '.join(str(report.totals[key]) for _, key in TOTALS)} |", "", f"{_sentence(ratios(report, say))}.", "",
+        f"# {say('Drift of {scope}', scope=escape(scope(report, say)))}",
+        "",
+        f"{say('Window {window}.', window=window(report, say))} {stands}",
+        "",
+        f"| {' | '.join(say(name) for name, _ in TOTALS)} |",
+        f"|{' ---: |' * len(TOTALS)}",
+        f"| {' | '.join(str(report.totals[key]) for _, key in TOTALS)} |",
+        "",
+        f"{_sentence(ratios(report, say))}.",
+        "",
     ]
     lines += [part for note in notes(report, say) for part in (note, "")]
     for flag in FLAGS:
         found = [f for f in report.findings if f.flag is flag]
         if found:
             lines += [f"## {say(HEADINGS[flag])}", ""]
-            lines += _confirmed(found, say) if flag is Flag.CONFIRMED else [text for finding in found for text in _finding(finding, say)]
+            lines += (
+                _confirmed(found, say)
+                if flag is Flag.CONFIRMED
+                else [text for finding in found for text in _finding(finding, say)]
+            )
     if proposals := report.body.get("renames"):
         lines += [f"## {say('Renames to review')}", ""]
         lines += [
-            "- " + say("{old} may now be {new}: ended {ended}, began {began}, neighbours alike by {similarity}", old=code(p["old"]), new=code(p["new"]), ended=p["ended"],
-                       began=p["began"], similarity=f"{p['similarity']:.0%}")
+            "- "
+            + say(
+                "{old} may now be {new}: ended {ended}, began {began}, neighbours alike by {similarity}",
+                old=code(p["old"]),
+                new=code(p["new"]),
+                ended=p["ended"],
+                began=p["began"],
+                similarity=f"{p['similarity']:.0%}",
+            )
             for p in proposals
         ] + [""]
     if report.next:
@@ -69,7 +106,9 @@ def _confirmed(found: list[Finding], say: Say) -> list[str]:
     for finding in found:
         seen = finding.observed
         said = ", ".join(map(code, places(finding)))
-        lines.append(f"| {escape(edge(finding, say))} | {cell(said)} | {(seen.calls or seen.messages) if seen else 0:,} | {seen.errors if seen else 0:,} |")
+        lines.append(
+            f"| {escape(edge(finding, say))} | {cell(said)} | {(seen.calls or seen.messages) if seen else 0:,} | {seen.errors if seen else 0:,} |"
+        )
     return [*lines, ""]
 
 
@@ -79,7 +118,12 @@ def cell(text: str) -> str:
 
 
 def _finding(finding: Finding, say: Say) -> list[str]:
-    tags = [f"**{finding.status}**", say(finding.severity.value), say(finding.state.value), *([say("undecided")] if finding.undecided else [])]
+    tags = [
+        f"**{finding.status}**",
+        say(finding.severity.value),
+        say(finding.state.value),
+        *([say("undecided")] if finding.undecided else []),
+    ]
     lines = [f"### {escape(edge(finding, say))}", "", f"{', '.join(tags)}. {escape(finding.summary)}", ""]
     if finding.designed is not None:
         lines += [_claim(claim, say) for claim in finding.designed.claims] + [""]
@@ -92,7 +136,11 @@ def _finding(finding: Finding, say: Say) -> list[str]:
 
 def _claim(claim: Claim, say: Say) -> str:
     where = code(place(claim))
-    said = say("Documented at {place}", place=where) if claim.modality is Modality.ASSERTED else say("Documented ({modality}) at {place}", modality=say(claim.modality.value), place=where)
+    said = (
+        say("Documented at {place}", place=where)
+        if claim.modality is Modality.ASSERTED
+        else say("Documented ({modality}) at {place}", modality=say(claim.modality.value), place=where)
+    )
     return f"- {said}: {code(claim.quote)}"
 
 
@@ -100,15 +148,25 @@ def _observed(seen: ObservedEdge, say: Say) -> str:
     amount = seen.calls or seen.messages
     low, high = stats.jeffreys(min(seen.errors, amount), amount)
     text = say(
-        "Observed: {edge}, {amount}, {errors} ({low} to {high})", edge=say("{source} to {target}", source=escape(seen.source.name), target=escape(seen.target.name)),
-        amount=number(say, amount, "call" if seen.calls else "message"), errors=number(say, seen.errors, "error"), low=f"{low:.2%}", high=f"{high:.2%}",
+        "Observed: {edge}, {amount}, {errors} ({low} to {high})",
+        edge=say("{source} to {target}", source=escape(seen.source.name), target=escape(seen.target.name)),
+        amount=number(say, amount, "call" if seen.calls else "message"),
+        errors=number(say, seen.errors, "error"),
+        low=f"{low:.2%}",
+        high=f"{high:.2%}",
     )
     if seen.first_seen and seen.last_seen:
-        text += ", " + say("first {first}, last {last}", first=f"{seen.first_seen:%Y-%m-%d %H:%M}", last=f"{seen.last_seen:%Y-%m-%d %H:%M}")
+        text += ", " + say(
+            "first {first}, last {last}",
+            first=f"{seen.first_seen:%Y-%m-%d %H:%M}",
+            last=f"{seen.last_seen:%Y-%m-%d %H:%M}",
+        )
     if seen.exemplars:
         text += "; " + say("traces {traces}", traces=", ".join(code(x.trace_id) for x in seen.exemplars[:3]))
     if seen.trace_query is not None:
-        text += "; " + say("{backend} query {query}", backend=escape(seen.trace_query.backend), query=code(seen.trace_query.query))
+        text += "; " + say(
+            "{backend} query {query}", backend=escape(seen.trace_query.backend), query=code(seen.trace_query.query)
+        )
     return text
 
 

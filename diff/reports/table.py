@@ -38,16 +38,36 @@ def render(report: Report) -> str:
         if width < TABLE_MIN:
             console.print(say(HEADINGS[flag]))
             for finding in found:
-                console.print(Padding(Text("  ".join([finding.status, say(finding.severity.value), say(finding.state.value), line(edge(finding, say))])), (0, 0, 0, 1)))
+                console.print(
+                    Padding(
+                        Text(
+                            "  ".join(
+                                [
+                                    finding.status,
+                                    say(finding.severity.value),
+                                    say(finding.state.value),
+                                    line(edge(finding, say)),
+                                ]
+                            )
+                        ),
+                        (0, 0, 0, 1),
+                    )
+                )
                 for text in ("; ".join(evidence(finding, say)), _why(finding, say)):
                     console.print(Padding(Text(text), (0, 0, 0, 3)))
             continue
-        table = Table(title=say(HEADINGS[flag]), title_justify="left", show_lines=False, expand=False, box=None, padding=(0, 1))
+        table = Table(
+            title=say(HEADINGS[flag]), title_justify="left", show_lines=False, expand=False, box=None, padding=(0, 1)
+        )
         for name in ("status", "severity", "state", "edge", "evidence", "why"):
             table.add_column(say(name), overflow="fold", max_width={"why": 72, "evidence": 30, "edge": 36}.get(name))
         for finding in found:
             table.add_row(
-                Text(finding.status), Text(say(finding.severity.value)), Text(say(finding.state.value)), Text(line(edge(finding, say))), Text("\n".join(evidence(finding, say))),
+                Text(finding.status),
+                Text(say(finding.severity.value)),
+                Text(say(finding.state.value)),
+                Text(line(edge(finding, say))),
+                Text("\n".join(evidence(finding, say))),
                 Text(_why(finding, say)),
             )
         console.print(table)
@@ -58,7 +78,11 @@ def render(report: Report) -> str:
 
 def _why(finding: Finding, say: Say) -> str:
     """The half of the summary that says why, and what would change it."""
-    change = " " + say("Changes with: {change}.", change=finding.what_would_change_this) if finding.what_would_change_this else ""
+    change = (
+        " " + say("Changes with: {change}.", change=finding.what_would_change_this)
+        if finding.what_would_change_this
+        else ""
+    )
     return line(finding.summary.partition("): ")[2] + change)
 
 
@@ -68,7 +92,9 @@ def evidence(finding: Finding, say: Say) -> list[str]:
     lines = said[:2] + ([say("and {n} more", n=len(said) - 2)] if len(said) > 2 else [])
     if finding.observed is not None:
         e = finding.observed
-        lines.append(f"{number(say, e.calls or e.messages, 'call' if e.calls else 'message')}, {number(say, e.errors, 'error')}")
+        lines.append(
+            f"{number(say, e.calls or e.messages, 'call' if e.calls else 'message')}, {number(say, e.errors, 'error')}"
+        )
     return lines
 
 

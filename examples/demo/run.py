@@ -57,7 +57,9 @@ def feed(args: argparse.Namespace) -> None:
     """Documents and traces in, the first time only: the data stay, and a second demo shows what is there."""
     say(f"1. Documents: {DOCS.relative_to(ROOT)}")
     result = request(f"http://{args.http}/ingest", {"path": str(DOCS)})
-    print("  " + ", ".join(f"{key} {result.get(key)}" for key in ("documents", "passages", "claims", "edges", "failed")))
+    print(
+        "  " + ", ".join(f"{key} {result.get(key)}" for key in ("documents", "passages", "claims", "edges", "failed"))
+    )
     marker = args.data / "demo-load-sent"
     if marker.exists():
         say("2. Traces: already there from an earlier demo; a few more of today")
@@ -70,7 +72,12 @@ def feed(args: argparse.Namespace) -> None:
     marker.touch()
     print(f"  {orders} orders in {time.monotonic() - began:.0f} s")
     result = request(f"http://{args.http}/otel/aggregate", {"settle": True})
-    print("  " + ", ".join(f"{key} {result.get(key)}" for key in ("edges", "services", "windows_replaced", "duplicates", "rejected")))
+    print(
+        "  "
+        + ", ".join(
+            f"{key} {result.get(key)}" for key in ("edges", "services", "windows_replaced", "duplicates", "rejected")
+        )
+    )
 
 
 def show_progress(done: int, total: int) -> None:
@@ -109,7 +116,20 @@ def main() -> None:
     args = parser.parse_args()
     # A supervisor's SIGTERM ends the demo as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    command = [str(NEXUS), "up", "--data", str(args.data), "--http", args.http, "--otlp-grpc", args.otlp_grpc, "--otlp-http", args.otlp_http, "--docs", str(DOCS)]
+    command = [
+        str(NEXUS),
+        "up",
+        "--data",
+        str(args.data),
+        "--http",
+        args.http,
+        "--otlp-grpc",
+        args.otlp_grpc,
+        "--otlp-http",
+        args.otlp_http,
+        "--docs",
+        str(DOCS),
+    ]
     # The SDK keeps every trace, which the spans do not say by themselves: without this no absence would be decided (drift.md section 3).
     os.environ.setdefault("NEXUS_DIFF__SAMPLING", "none")
     args.data.mkdir(parents=True, exist_ok=True)

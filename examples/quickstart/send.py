@@ -21,9 +21,16 @@ class Shop:
     """A tracer for each service."""
 
     def __init__(self, endpoint: str) -> None:
-        self.providers = {name: TracerProvider(resource=Resource.create({"service.name": name, "deployment.environment.name": "prod"})) for name in SERVICES}
+        self.providers = {
+            name: TracerProvider(
+                resource=Resource.create({"service.name": name, "deployment.environment.name": "prod"})
+            )
+            for name in SERVICES
+        }
         for provider in self.providers.values():
-            provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=f"http://{endpoint}", insecure=True)))
+            provider.add_span_processor(
+                BatchSpanProcessor(OTLPSpanExporter(endpoint=f"http://{endpoint}", insecure=True))
+            )
         self.tracers = {name: provider.get_tracer("quickstart") for name, provider in self.providers.items()}
 
     @contextmanager
@@ -37,8 +44,12 @@ class Shop:
     def call(self, caller: str, callee: str, operation: str, parent: Context) -> Iterator[Context]:
         """`caller` asks, `callee` answers."""
         asked = {"server.address": callee, "http.request.method": operation.split(" ", 1)[0]}
-        with self.tracers[caller].start_as_current_span(operation, context=parent, kind=SpanKind.CLIENT, attributes=asked) as span, \
-                self.serve(callee, operation, set_span_in_context(span)) as inside:
+        with (
+            self.tracers[caller].start_as_current_span(
+                operation, context=parent, kind=SpanKind.CLIENT, attributes=asked
+            ) as span,
+            self.serve(callee, operation, set_span_in_context(span)) as inside,
+        ):
             yield inside
 
 
@@ -50,7 +61,10 @@ def main() -> None:
     args = parser.parse_args()
     shop = Shop(args.endpoint)
     for number in range(args.orders):
-        with shop.serve("web-shop", "GET /basket") as basket, shop.call("web-shop", "orders", "POST /orders", basket) as order:
+        with (
+            shop.serve("web-shop", "GET /basket") as basket,
+            shop.call("web-shop", "orders", "POST /orders", basket) as order,
+        ):
             with shop.call("orders", "payments", "POST /payments", order):
                 pass
             if number % 5 == 0:

@@ -13,16 +13,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _ENUM = re.compile(r"\benum\s+(?:class\s+)?(?P<name>\w+)[^{;]*\{(?P<body>.*?)\n?\}", re.DOTALL)
-_PYTHON_ENUM = re.compile(r"^class\s+(?P<name>\w+)\s*\([^)]*Enum[^)]*\):\n(?P<body>(?:[ \t]+.*\n|\s*\n)+)", re.MULTILINE)
-_MEMBER = re.compile(r"^\s*(?P<name>[A-Z][A-Z0-9_]*)\s*(?:\(\s*(?P<call>-?\d+)|=\s*(?P<value>-?\d+))?[^,;\n]*", re.MULTILINE)
+_PYTHON_ENUM = re.compile(
+    r"^class\s+(?P<name>\w+)\s*\([^)]*Enum[^)]*\):\n(?P<body>(?:[ \t]+.*\n|\s*\n)+)", re.MULTILINE
+)
+_MEMBER = re.compile(
+    r"^\s*(?P<name>[A-Z][A-Z0-9_]*)\s*(?:\(\s*(?P<call>-?\d+)|=\s*(?P<value>-?\d+))?[^,;\n]*", re.MULTILINE
+)
 _GO_CONST = re.compile(r"const\s*\(\s*\n(?P<body>.*?)\n\)", re.DOTALL)
 _FUNCTION = re.compile(
     r"^\s*(?:@\w.*\s+)?(?:(?:public|private|protected|internal|static|final|suspend|async|export|override|open|default)\s+)*"
     r"(?:(?:def|fun|func|function)\s+(?:\([^)]*\)\s*)?(?P<a>\w+)\s*\(|[\w<>\[\],.? ]+\s+(?P<b>\w+)\s*\([^;{]*\)\s*(?:throws\s+[\w, .]+)?\{|(?P<c>\w+)\s*\([^;{)]*\)\s*(?::\s*[\w<>\[\]| ]+)?\s*\{)",
 )
-_REFUSES = re.compile(r"\b(?:require|check|assert|ensure|demand|verify|authorize|guard|must)\w*\s*\(|@\s*\w*(?:Require|Authorize|Secured|Roles?Allowed|PreAuthorize|Guard|Permission|Grade|MinRole)\w*", re.IGNORECASE)
+_REFUSES = re.compile(
+    r"\b(?:require|check|assert|ensure|demand|verify|authorize|guard|must)\w*\s*\(|@\s*\w*(?:Require|Authorize|Secured|Roles?Allowed|PreAuthorize|Guard|Permission|Grade|MinRole)\w*",
+    re.IGNORECASE,
+)
 _THROWS = re.compile(r"\b(?:throw|raise|panic|return\s+(?:err|Forbidden|403))\b", re.IGNORECASE)
-_MENTION = re.compile(r"\b(?P<enum>[A-Z]\w*)\s*(?:\.|::)\s*(?P<member>[A-Z]\w*)\b|[\"'](?P<text>(?:ROLE_)?[A-Z][A-Z0-9_]+)[\"']")
+_MENTION = re.compile(
+    r"\b(?P<enum>[A-Z]\w*)\s*(?:\.|::)\s*(?P<member>[A-Z]\w*)\b|[\"'](?P<text>(?:ROLE_)?[A-Z][A-Z0-9_]+)[\"']"
+)
 _IOTA = re.compile(r"\b(\w+)\s*=\s*iota")
 _NO_ACTION = frozenset({"if", "for", "while", "switch", "catch", "return"})
 _COMMENT = re.compile(r"^\s*(?://|#|\*|/\*|\"\"\")")
@@ -56,7 +65,9 @@ def members_of(text: str) -> list[Member]:
         body = match["body"].split(";")[0]
         # Members may stand in one line.
         parts = [m for line in re.split(r",(?![^(]*\))|\n", body) if (m := _MEMBER.match(line))]
-        found += [Member(match["name"], m["name"], int(m["call"] or m["value"] or place)) for place, m in enumerate(parts)]
+        found += [
+            Member(match["name"], m["name"], int(m["call"] or m["value"] or place)) for place, m in enumerate(parts)
+        ]
     for match in _GO_CONST.finditer(text):
         typed = _IOTA.search(match["body"])
         if typed:
@@ -84,7 +95,14 @@ def gates_of(text: str) -> Iterator[Gate]:
                 continue
             check = _REFUSES.search(line)
             demand = check.group(0).strip("( @") if check else "comparison"
-            yield Gate(match["enum"] or "", (match["member"] or match["text"]).removeprefix("ROLE_"), action, demand, number, refuses)
+            yield Gate(
+                match["enum"] or "",
+                (match["member"] or match["text"]).removeprefix("ROLE_"),
+                action,
+                demand,
+                number,
+                refuses,
+            )
 
 
 def _next_function(lines: list[str], number: int) -> str:

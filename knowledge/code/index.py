@@ -44,7 +44,9 @@ SKIPPED = frozenset({"build", "dist", "target", "vendor", "out", "third_party"})
 class CodeIndex:
     """Keeps the index of one tenant's code roots. Thread-safe: one refresh of a tenant at a time."""
 
-    def __init__(self, database: Database, clock: Clock, roots: Sequence[Path], tenant: str, rules: Sequence[PathRule]) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, roots: Sequence[Path], tenant: str, rules: Sequence[PathRule]
+    ) -> None:
         self._database, self._clock = database, clock
         self._roots = tuple(root.resolve() for root in roots)
         self._tenant, self._rules = tenant, tuple(rules)
@@ -126,15 +128,24 @@ class CodeIndex:
         # `public/` is a folder of web servers: a path can raise the level of code, not lower it.
         level = classify(path_levels(found.relative, found.root, self._rules), None, Classification.INTERNAL)
         path = f"{found.root}/{found.relative}"
-        fingerprint = hashlib.sha256(f"{VERSION}\x1f{level}\x1f{path}\x1f".encode("utf-8", "surrogatepass") + data).hexdigest()
+        fingerprint = hashlib.sha256(
+            f"{VERSION}\x1f{level}\x1f{path}\x1f".encode("utf-8", "surrogatepass") + data
+        ).hexdigest()
         if fingerprint == known:
             return None
         if b"\0" in data or not path.isprintable():
             raise MalformedDocument(f"read {found.relative!a}: not a source text")
         text = data.decode("utf-8", "replace")
         return CodeFileRow(
-            found.uri, path, LANGUAGES[grammar_of(path)].name, fingerprint, level.rank, self._clock.now(),
-            tuple((s.name, s.qualified, s.kind, *s.lines, s.signature, s.hash) for s in symbols_of(path, text)[:MAX_ROWS]),
+            found.uri,
+            path,
+            LANGUAGES[grammar_of(path)].name,
+            fingerprint,
+            level.rank,
+            self._clock.now(),
+            tuple(
+                (s.name, s.qualified, s.kind, *s.lines, s.signature, s.hash) for s in symbols_of(path, text)[:MAX_ROWS]
+            ),
             tuple((v.name, squash(v.name), v.value, v.rule, v.line) for v in values_of(path, text)[:MAX_ROWS]),
             tuple((m.enum, m.name, m.level) for m in members_of(text)[:MAX_ROWS]),
             tuple((g.enum, g.member, g.action, g.demand, g.line, g.certain) for g in islice(gates_of(text), MAX_ROWS)),
@@ -148,7 +159,9 @@ class CodeIndex:
         rows = symbols_called(connection, tenant, Classification.RESTRICTED, sorted({symbol for _, symbol in wanted}))
         bound = 0
         for name, symbol in wanted:
-            there = {Candidate(r.uri, r.path, r.qualified, r.line_start, r.hash, r.kind): r for r in rows if r.name == symbol}
+            there = {
+                Candidate(r.uri, r.path, r.qualified, r.line_start, r.hash, r.kind): r for r in rows if r.name == symbol
+            }
             found = meant(name, there)
             if len(found) == 1:
                 bound += bind_anchor(connection, tenant, name, there[found[0]], self._clock.now())

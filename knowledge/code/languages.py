@@ -22,9 +22,19 @@ class Language:
 _TYPESCRIPT = Language(
     "typescript",
     {
-        "class_declaration": "class", "abstract_class_declaration": "class", "interface_declaration": "interface", "enum_declaration": "enum", "type_alias_declaration": "type",
-        "function_declaration": "function", "method_definition": "method", "method_signature": "method", "abstract_method_signature": "method",
-        "public_field_definition": "field", "property_signature": "field", "variable_declarator": "constant", "enum_assignment": "constant",
+        "class_declaration": "class",
+        "abstract_class_declaration": "class",
+        "interface_declaration": "interface",
+        "enum_declaration": "enum",
+        "type_alias_declaration": "type",
+        "function_declaration": "function",
+        "method_definition": "method",
+        "method_signature": "method",
+        "abstract_method_signature": "method",
+        "public_field_definition": "field",
+        "property_signature": "field",
+        "variable_declarator": "constant",
+        "enum_assignment": "constant",
     },
     (("variable_declarator", "name", "value"), ("public_field_definition", "name", "value")),
     frozenset({"statement_block", "arrow_function", "function_expression"}),
@@ -33,8 +43,14 @@ LANGUAGES: Mapping[str, Language] = {
     "java": Language(
         "java",
         {
-            "class_declaration": "class", "interface_declaration": "interface", "enum_declaration": "enum", "record_declaration": "class",
-            "annotation_type_declaration": "interface", "method_declaration": "method", "variable_declarator": "field", "enum_constant": "constant",
+            "class_declaration": "class",
+            "interface_declaration": "interface",
+            "enum_declaration": "enum",
+            "record_declaration": "class",
+            "annotation_type_declaration": "interface",
+            "method_declaration": "method",
+            "variable_declarator": "field",
+            "enum_constant": "constant",
         },
         (("variable_declarator", "name", "value"),),
         frozenset({"block", "constructor_body", "lambda_expression"}),
@@ -42,7 +58,11 @@ LANGUAGES: Mapping[str, Language] = {
     "kotlin": Language(
         "kotlin",
         {
-            "class_declaration": "class", "object_declaration": "class", "function_declaration": "function", "property_declaration": "field", "enum_entry": "constant",
+            "class_declaration": "class",
+            "object_declaration": "class",
+            "function_declaration": "function",
+            "property_declaration": "field",
+            "enum_entry": "constant",
             "type_alias": "type",
         },
         (("property_declaration", "", ""),),
@@ -57,8 +77,14 @@ LANGUAGES: Mapping[str, Language] = {
     "go": Language(
         "go",
         {
-            "function_declaration": "function", "method_declaration": "method", "method_elem": "method", "type_spec": "type", "type_alias": "type", "const_spec": "constant",
-            "var_spec": "field", "field_declaration": "field",
+            "function_declaration": "function",
+            "method_declaration": "method",
+            "method_elem": "method",
+            "type_spec": "type",
+            "type_alias": "type",
+            "const_spec": "constant",
+            "var_spec": "field",
+            "field_declaration": "field",
         },
         (("const_spec", "name", "value"), ("var_spec", "name", "value")),
         frozenset({"block", "func_literal"}),
@@ -67,7 +93,15 @@ LANGUAGES: Mapping[str, Language] = {
     "tsx": _TYPESCRIPT,
 }
 # Ending -> grammar.
-SUFFIXES: Mapping[str, str] = {".java": "java", ".kt": "kotlin", ".kts": "kotlin", ".py": "python", ".go": "go", ".ts": "typescript", ".tsx": "tsx"}
+SUFFIXES: Mapping[str, str] = {
+    ".java": "java",
+    ".kt": "kotlin",
+    ".kts": "kotlin",
+    ".py": "python",
+    ".go": "go",
+    ".ts": "typescript",
+    ".tsx": "tsx",
+}
 
 
 def grammar_of(path: str) -> str:
@@ -85,8 +119,12 @@ def _language(grammar: str) -> Any:
     import tree_sitter_typescript
 
     made = {
-        "java": tree_sitter_java.language, "kotlin": tree_sitter_kotlin.language, "python": tree_sitter_python.language, "go": tree_sitter_go.language,
-        "typescript": tree_sitter_typescript.language_typescript, "tsx": tree_sitter_typescript.language_tsx,
+        "java": tree_sitter_java.language,
+        "kotlin": tree_sitter_kotlin.language,
+        "python": tree_sitter_python.language,
+        "go": tree_sitter_go.language,
+        "typescript": tree_sitter_typescript.language_typescript,
+        "tsx": tree_sitter_typescript.language_tsx,
     }[grammar]
     return tree_sitter.Language(made())
 

@@ -9,7 +9,16 @@ from knowledge.code.names import Candidate, meant
 from nexus.model.document import Classification
 from nexus.model.names import squash
 from nexus.ports.code import CodeAnchor, CodeValue, GradeAuthority, GradeGate
-from nexus.store.code import AnchorRow, ValueRow, anchors_of, gates_of, grades_of, symbols_called, values_about, values_named
+from nexus.store.code import (
+    AnchorRow,
+    ValueRow,
+    anchors_of,
+    gates_of,
+    grades_of,
+    symbols_called,
+    values_about,
+    values_named,
+)
 from nexus.store.pool import Database
 
 MAX_VALUES = 200
@@ -38,12 +47,20 @@ class IndexedCode:
         self._database = database
 
     def anchors(
-        self, tenant: str, passages: Sequence[str] | None, clearance: Classification, namespaces: Sequence[str] = (), state: str = "", limit: int = MAX_ANCHORS
+        self,
+        tenant: str,
+        passages: Sequence[str] | None,
+        clearance: Classification,
+        namespaces: Sequence[str] = (),
+        state: str = "",
+        limit: int = MAX_ANCHORS,
     ) -> list[CodeAnchor]:
         """Anchors of passages (all where None) in their present state."""
         with self._database.connection() as connection:
             rows = anchors_of(connection, tenant, clearance, namespaces, passages, MAX_ANCHORS)
-            symbols = symbols_called(connection, tenant, clearance, sorted({row.symbol for row in rows})) if rows else []
+            symbols = (
+                symbols_called(connection, tenant, clearance, sorted({row.symbol for row in rows})) if rows else []
+            )
         called: dict[str, list[Candidate]] = {}
         for s in symbols:
             called.setdefault(s.name, []).append(Candidate(s.uri, s.path, s.qualified, s.line_start, s.hash, s.kind))
@@ -51,15 +68,28 @@ class IndexedCode:
         for row in rows:
             said, now = state_of(row, meant(row.name, called.get(row.symbol, ())))
             if state in {"", said}:
-                out.append(CodeAnchor(
-                    row.passage, row.name, said, now.path if now else "", now.line if now else 0, now.kind if now else "", row.rid, row.title, row.uri, row.bound_at,
-                ))
+                out.append(
+                    CodeAnchor(
+                        row.passage,
+                        row.name,
+                        said,
+                        now.path if now else "",
+                        now.line if now else 0,
+                        now.kind if now else "",
+                        row.rid,
+                        row.title,
+                        row.uri,
+                        row.bound_at,
+                    )
+                )
         return out[:limit]
 
     def values(self, tenant: str, names: list[str], clearance: Classification) -> list[CodeValue]:
         """Constants and limits by name, compared without case and separators."""
         with self._database.connection() as connection:
-            return _values(values_named(connection, tenant, clearance, {squash(name) for name in names if name}, MAX_VALUES))
+            return _values(
+                values_named(connection, tenant, clearance, {squash(name) for name in names if name}, MAX_VALUES)
+            )
 
     def about(self, tenant: str, concept: str, clearance: Classification, limit: int = 50) -> list[CodeValue]:
         """Constants and limits that a concept names: every word of it occurs in the symbol, else in it and its path."""
@@ -80,7 +110,10 @@ class IndexedCode:
         if not levels:
             return None
         gates = tuple(GradeGate(r.action, r.member, r.demand, r.path, r.line, r.certain) for r in rows)
-        blocked = {grade: tuple(sorted({g.action for g in gates if g.certain and levels[g.grade] > level})) for grade, level in levels.items()}
+        blocked = {
+            grade: tuple(sorted({g.action for g in gates if g.certain and levels[g.grade] > level}))
+            for grade, level in levels.items()
+        }
         return GradeAuthority(enum_name, levels, gates, blocked)
 
 

@@ -55,7 +55,14 @@ def _walk(root: Any, language: Language) -> Iterator[Symbol]:
         name = _name(node) if kind else ""
         if name:
             inside = (*_receiver(node), *owner, name)
-            yield Symbol(name, ".".join(inside), _kind(kind, node, name), (node.start_point[0] + 1, node.end_point[0] + 1), _signature(node), _hash(node))
+            yield Symbol(
+                name,
+                ".".join(inside),
+                _kind(kind, node, name),
+                (node.start_point[0] + 1, node.end_point[0] + 1),
+                _signature(node),
+                _hash(node),
+            )
         if node.type in language.bodies or (language.name == "python" and node.type == "function_definition"):
             continue
         stack.extend((child, inside) for child in reversed(node.named_children))
@@ -87,7 +94,9 @@ def _kind(kind: str, node: Any, name: str) -> str:
 
 
 def _signature(node: Any) -> str:
-    body = node.child_by_field_name("body") or next((c for c in node.named_children if c.type in {"class_body", "enum_class_body", "function_body", "block"}), None)
+    body = node.child_by_field_name("body") or next(
+        (c for c in node.named_children if c.type in {"class_body", "enum_class_body", "function_body", "block"}), None
+    )
     head = node.text[: body.start_byte - node.start_byte] if body is not None else node.text
     # A default or a value may be a secret: the signature says what there is, never a text.
     plain = _STRINGS.sub('"…"', head.decode("utf-8", "replace"))

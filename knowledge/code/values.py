@@ -10,10 +10,14 @@ from typing import Any
 from knowledge.code.languages import LANGUAGES, grammar_of, parse, text_of
 
 # Annotations and keywords that enforce a bound on the member that they stand on.
-LIMITS = frozenset("Size Max Min Length MaxLength MinLength DecimalMax DecimalMin Digits Range ArrayMaxSize ArrayMinSize Positive".split())
+LIMITS = frozenset(
+    "Size Max Min Length MaxLength MinLength DecimalMax DecimalMin Digits Range ArrayMaxSize ArrayMinSize Positive".split()
+)
 _PY_LIMITS = frozenset("max_length min_length le lt ge gt max_items min_items max_digits".split())
 _NUMBER = re.compile(r"^[-+]?\d[\d_]*(?:\.\d+)?[fFdDlLn]?$")
-_TIME_CALL = re.compile(r"(\d+)\s*\*\s*time\.(\w+)|Duration\.of(\w+)\((\d+)L?\)|timedelta\((\w+)=(\d+)\)|(\d+)\.(seconds|minutes|hours|milliseconds|days)\b")
+_TIME_CALL = re.compile(
+    r"(\d+)\s*\*\s*time\.(\w+)|Duration\.of(\w+)\((\d+)L?\)|timedelta\((\w+)=(\d+)\)|(\d+)\.(seconds|minutes|hours|milliseconds|days)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,11 @@ def _member(node: Any) -> str:
         text = text_of(current)
         after = text[text.find(text_of(node)) + len(text_of(node)) :]
         rest = re.sub(r"@(?:\w+:)?\w+(?:\s*\([^)]*\))?", " ", after)
-        match = re.search(r"\bva[lr]\s+(\w+)", rest) or re.search(r"(\w+)\s*(?:[?!]?\s*:|[;=,)])", rest) or re.search(r"(\w+)\s*$", rest.strip())
+        match = (
+            re.search(r"\bva[lr]\s+(\w+)", rest)
+            or re.search(r"(\w+)\s*(?:[?!]?\s*:|[;=,)])", rest)
+            or re.search(r"(\w+)\s*$", rest.strip())
+        )
         if match and match[1] not in {"private", "public", "protected", "final", "String", "int"}:
             return match[1]
     return ""
@@ -141,6 +149,8 @@ def _python_limits(root: Any) -> Iterator[tuple[int, str, str, str]]:
         current = node
         while current is not None and current.type not in {"assignment", "typed_default_parameter"}:
             current = current.parent
-        owner = current.child_by_field_name("left") or current.child_by_field_name("name") if current is not None else None
+        owner = (
+            current.child_by_field_name("left") or current.child_by_field_name("name") if current is not None else None
+        )
         if owner is not None:
             yield node.start_point[0] + 1, text_of(owner), f"{text_of(key)} {text_of(value)}", "annotation"

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 from knowledge.detectors._shape import Detector, Span
 
-_TOKEN = re.compile(r"(?<![0-9A-Za-z_.\-])(ey[0-9A-Za-z_-]{8,})\.([0-9A-Za-z_-]{2,})\.([0-9A-Za-z_-]{10,}(?:\.[0-9A-Za-z_-]+){0,2}|)")
+_TOKEN = re.compile(
+    r"(?<![0-9A-Za-z_.\-])(ey[0-9A-Za-z_-]{8,})\.([0-9A-Za-z_-]{2,})\.([0-9A-Za-z_-]{10,}(?:\.[0-9A-Za-z_-]+){0,2}|)"
+)
 
 
 def _header(part: str) -> bool:

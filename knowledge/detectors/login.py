@@ -9,10 +9,17 @@ from collections.abc import Iterator
 from knowledge.detectors._shape import Detector, Span
 
 # Items of a connection string end in a semicolon; without one it may be a sentence, an option or a parameter's name.
-_PASSWORD = re.compile(r"(?i:(?:;\s?|(?P<first>(?<![\w-])))(?:password|pwd))\s?=\s?(?P<value>[^\s;\"'`<>]{1,200})(?(first)(?=;))")
-_PLACE = re.compile(r"(?i)\b(?:server|data source|host|hostname|user id|uid|user|username|initial catalog|database|dbname)\s?=\s?[^\s;='\"]")
+_PASSWORD = re.compile(
+    r"(?i:(?:;\s?|(?P<first>(?<![\w-])))(?:password|pwd))\s?=\s?(?P<value>[^\s;\"'`<>]{1,200})(?(first)(?=;))"
+)
+_PLACE = re.compile(
+    r"(?i)\b(?:server|data source|host|hostname|user id|uid|user|username|initial catalog|database|dbname)\s?=\s?[^\s;='\"]"
+)
 _REACH = 200
-_PLACEHOLDER = re.compile(r"[*x.•_-]+|(?-i:[A-Z_]*PASSWORD[A-Z_]*)|\w+\(.*|\$.*|\{+.*|%.*|\[.*|(?:your|my|the)[_-]?(?:password|pwd).*|redacted|masked|hidden|changeme", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"[*x.•_-]+|(?-i:[A-Z_]*PASSWORD[A-Z_]*)|\w+\(.*|\$.*|\{+.*|%.*|\[.*|(?:your|my|the)[_-]?(?:password|pwd).*|redacted|masked|hidden|changeme",
+    re.IGNORECASE,
+)
 _BASIC = re.compile(r"(?i:authorization)[\"']?\s*[:=]\s*[\"']?(?i:basic)\s+([0-9A-Za-z+/_-]{6,400}={0,2})")
 
 
@@ -20,12 +27,20 @@ def _find(text: str) -> Iterator[Span]:
     for match in _PASSWORD.finditer(text):
         # Parts of one connection string stand in one line, with semicolons or spaces between.
         low, high = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
-        line = text[max(low, match.start() - _REACH) : match.start()] + ";" + text[match.end() : min(high if high >= 0 else len(text), match.end() + _REACH)]
+        line = (
+            text[max(low, match.start() - _REACH) : match.start()]
+            + ";"
+            + text[match.end() : min(high if high >= 0 else len(text), match.end() + _REACH)]
+        )
         if _PLACE.search(line) and not _PLACEHOLDER.fullmatch(match["value"]):
             yield match.span("value")
     for match in _BASIC.finditer(text):
         try:
-            user, colon, password = base64.b64decode(match[1].rstrip("=") + "=" * (-len(match[1].rstrip("=")) % 4), altchars=b"-_").decode().partition(":")
+            user, colon, password = (
+                base64.b64decode(match[1].rstrip("=") + "=" * (-len(match[1].rstrip("=")) % 4), altchars=b"-_")
+                .decode()
+                .partition(":")
+            )
         except ValueError:
             continue
         if colon and user and password and (user + password).isprintable():

@@ -10,7 +10,8 @@ from knowledge.detectors._shape import Detector, Span, entropy
 _EDGE = r"(?<![0-9A-Za-z_\-])"
 _END = r"(?![0-9A-Za-z_\-])"
 _TOKENS = re.compile(
-    _EDGE + r"(?:gh[pousr]_[0-9A-Za-z]{36,251}|github_pat_[0-9A-Za-z]{22}_[0-9A-Za-z]{59}|gl(?:pat|dt|rt)-[0-9A-Za-z_-]{20,}"
+    _EDGE
+    + r"(?:gh[pousr]_[0-9A-Za-z]{36,251}|github_pat_[0-9A-Za-z]{22}_[0-9A-Za-z]{59}|gl(?:pat|dt|rt)-[0-9A-Za-z_-]{20,}"
     r"|xox[abeoprs]-(?:[0-9A-Za-z]+-){1,}[0-9A-Za-z]{10,}|xapp-\d-[0-9A-Z]+-\d+-[0-9a-f]{32,}"
     r"|AIza[0-9A-Za-z_-]{35}|ya29\.[0-9A-Za-z_-]{30,}|GOCSPX-[0-9A-Za-z_-]{28}"
     r"|1//0[0-9A-Za-z_-]{40,}|[sr]k_(?:live|test)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/]{32,}|npm_[0-9A-Za-z]{36}|pypi-AgE[0-9A-Za-z_-]{50,}"
@@ -20,8 +21,12 @@ _TOKENS = re.compile(
     r"|dop_v1_[0-9a-f]{64}|SG\.[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43})" + _END
 )
 # Azure's have no form of their own; what they are is said beside them.
-_AZURE = re.compile(r"(?:AccountKey|SharedAccessKey|SharedSecretKey|Ocp-Apim-Subscription-Key)[\"']?\s*[=:]\s*[\"']?([0-9A-Za-z+/]{32,88}={0,2})|[?&]sig=([0-9A-Za-z%+/]{43,}={0,2})")
-_SLACK_HOOK = re.compile(r"https://hooks\.slack\.com/(?:services|workflows)/T[0-9A-Z]{6,}/[AB][0-9A-Z]{6,}/[0-9A-Za-z]{20,}")
+_AZURE = re.compile(
+    r"(?:AccountKey|SharedAccessKey|SharedSecretKey|Ocp-Apim-Subscription-Key)[\"']?\s*[=:]\s*[\"']?([0-9A-Za-z+/]{32,88}={0,2})|[?&]sig=([0-9A-Za-z%+/]{43,}={0,2})"
+)
+_SLACK_HOOK = re.compile(
+    r"https://hooks\.slack\.com/(?:services|workflows)/T[0-9A-Z]{6,}/[AB][0-9A-Z]{6,}/[0-9A-Za-z]{20,}"
+)
 # A key of a GCP service account is caught as a private key; this is the file's other secret half.
 _RANDOM = 3.0
 # No prefix is shorter; what is left of a longer one hardly moves the entropy.

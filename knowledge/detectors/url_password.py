@@ -7,9 +7,13 @@ from collections.abc import Iterator
 
 from knowledge.detectors._shape import Detector, Span
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://([^\s:/?#@\"'`<>]{0,100}):([^\s/?#\"'`<>]{1,200})@(?=[0-9A-Za-z\[가-힣${<_])")
+_URL = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]{1,30}://([^\s:/?#@\"'`<>]{0,100}):([^\s/?#\"'`<>]{1,200})@(?=[0-9A-Za-z\[가-힣${<_])"
+)
 # What stands for a password without being one. A guessable word (`guest`, `password`) is a password all the same.
-_PLACEHOLDER = re.compile(r"[*x.•_-]+|\$\{?.*\}?|\{+.*\}+|%[({]?\w+[)}]?s?|<.*>|\[.*\]|redacted|masked|hidden", re.IGNORECASE | re.DOTALL)
+_PLACEHOLDER = re.compile(
+    r"[*x.•_-]+|\$\{?.*\}?|\{+.*\}+|%[({]?\w+[)}]?s?|<.*>|\[.*\]|redacted|masked|hidden", re.IGNORECASE | re.DOTALL
+)
 
 
 def _find(text: str) -> Iterator[Span]:

@@ -26,7 +26,9 @@ class Encoder:
         self._weights = Weights(weights_path)
         self._tokenizer = Tokenizer(self._weights.vocabulary)
         shape = self._weights.shape
-        self._positions = self._weights.floats("emb.pos", shape.positions, shape.hidden) + self._weights.floats("emb.type", shape.hidden)
+        self._positions = self._weights.floats("emb.pos", shape.positions, shape.hidden) + self._weights.floats(
+            "emb.type", shape.hidden
+        )
         self._window = shape.positions - 2
         self.dimension = shape.hidden
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="embed")
@@ -40,7 +42,10 @@ class Encoder:
         windows: list[tuple[int, list[int]]] = []
         for place, text in enumerate(texts):
             ids = self._tokenizer.ids(text)
-            windows.extend((place, ids[start : start + self._window]) for start in range(0, max(len(ids), 1), self._window)[:MAX_WINDOWS])
+            windows.extend(
+                (place, ids[start : start + self._window])
+                for start in range(0, max(len(ids), 1), self._window)[:MAX_WINDOWS]
+            )
         out = np.zeros((len(texts), self.dimension), np.float32)
         # One window a run: padding costs more than a batch saves, and without padding no mask is needed.
         run = self._pool.map if len(windows) > 1 and not single else map
@@ -70,4 +75,6 @@ def _session(path: Path) -> Any:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=["SkipLayerNormFusion"])
+    return onnxruntime.InferenceSession(
+        str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=["SkipLayerNormFusion"]
+    )

@@ -50,7 +50,12 @@ def _quantise(plain: Path, quantised: Path) -> None:
     root.setLevel(logging.ERROR)
     try:
         quantize_dynamic(
-            plain, quantised, per_channel=True, reduce_range=not has_vnni(), weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"],
+            plain,
+            quantised,
+            per_channel=True,
+            reduce_range=not has_vnni(),
+            weight_type=QuantType.QInt8,
+            op_types_to_quantize=["MatMul"],
             # Types are not inferred through the runtime's own operators.
             extra_options={"DefaultTensorType": TensorProto.FLOAT},
         )
@@ -81,17 +86,43 @@ def _write(weights: Weights, path: Path) -> None:
     def normal(inputs: list[str], name: str, weight: str) -> str:
         """Add, then normalise: the runtime's fused operator takes four times as long as its two parts."""
         summed = node("Add", inputs, name + ".sum", "")
-        return node("LayerNormalization", [summed, floats(weight + ".w", hidden), floats(weight + ".b", hidden)], name, "", axis=-1, epsilon=shape.epsilon)
+        return node(
+            "LayerNormalization",
+            [summed, floats(weight + ".w", hidden), floats(weight + ".b", hidden)],
+            name,
+            "",
+            axis=-1,
+            epsilon=shape.epsilon,
+        )
 
     def linear(x: str, name: str, matrix: Any, bias: Any) -> str:
-        return node("Add", [node("MatMul", [x, constant(name + ".w", matrix)], name + ".product", ""), constant(name + ".b", bias)], name, "")
+        return node(
+            "Add",
+            [node("MatMul", [x, constant(name + ".w", matrix)], name + ".product", ""), constant(name + ".b", bias)],
+            name,
+            "",
+        )
 
-    x = node("LayerNormalization", ["embedded", floats("emb.ln.w", hidden), floats("emb.ln.b", hidden)], "x", "", axis=-1, epsilon=shape.epsilon)
+    x = node(
+        "LayerNormalization",
+        ["embedded", floats("emb.ln.w", hidden), floats("emb.ln.b", hidden)],
+        "x",
+        "",
+        axis=-1,
+        epsilon=shape.epsilon,
+    )
     for layer in range(shape.layers):
         p = f"l{layer}."
-        parts = [linear(x, p + part, weights.matrix(f"{p}{part}.w", hidden, hidden).T, weights.floats(f"{p}{part}.b", hidden)) for part in "qkv"]
+        parts = [
+            linear(
+                x, p + part, weights.matrix(f"{p}{part}.w", hidden, hidden).T, weights.floats(f"{p}{part}.b", hidden)
+            )
+            for part in "qkv"
+        ]
         attended = node("MultiHeadAttention", parts, p + "attended", num_heads=shape.heads)
-        out = linear(attended, p + "ao", weights.matrix(p + "ao.w", hidden, hidden).T, weights.floats(p + "ao.b", hidden))
+        out = linear(
+            attended, p + "ao", weights.matrix(p + "ao.w", hidden, hidden).T, weights.floats(p + "ao.b", hidden)
+        )
         x = normal([out, x], p + "middle", p + "aln")
         up = node("MatMul", [x, constant(p + "fi.w", weights.matrix(p + "fi.w", wide, hidden).T)], p + "up", "")
         bent = node("BiasGelu", [up, floats(p + "fi.b", wide)], p + "bent")
@@ -100,5 +131,7 @@ def _write(weights: Weights, path: Path) -> None:
     inputs = [helper.make_tensor_value_info("embedded", TensorProto.FLOAT, ["batch", "tokens", hidden])]
     outputs = [helper.make_tensor_value_info(x, TensorProto.FLOAT, ["batch", "tokens", hidden])]
     graph = helper.make_graph(nodes, "multilingual-e5-small", inputs, outputs, constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8
+    )
     onnx.save(model, str(path))

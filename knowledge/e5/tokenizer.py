@@ -20,7 +20,9 @@ class Tokenizer:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._normal = str.maketrans(vocabulary.normal)
-        self._ids = {piece: number for number, piece in enumerate(vocabulary.pieces) if piece and number != vocabulary.unknown}
+        self._ids = {
+            piece: number for number, piece in enumerate(vocabulary.pieces) if piece and number != vocabulary.unknown
+        }
         self._scores: list[float] = vocabulary.scores.tolist()
         self._unknown = vocabulary.unknown
         self._unknown_score = min(self._scores) - _UNKNOWN_PENALTY

@@ -46,8 +46,16 @@ class HttpEmbedder:
     """An embedder behind an endpoint. `ask(client, texts)` returns one list of numbers a text, in order."""
 
     def __init__(
-        self, config: EmbedderConfig, *, model: str, dimension: int, form: str, prefixes: tuple[str, str], url: str,
-        path: str, read: Callable[[Any], list[list[float]]],
+        self,
+        config: EmbedderConfig,
+        *,
+        model: str,
+        dimension: int,
+        form: str,
+        prefixes: tuple[str, str],
+        url: str,
+        path: str,
+        read: Callable[[Any], list[list[float]]],
     ) -> None:
         self.model = model
         self.dimension = dimension
@@ -63,7 +71,10 @@ class HttpEmbedder:
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """(len(texts), dimension), asked for in batches."""
-        parts = [self._ask([self._passage_prefix + text for text in texts[at : at + self._batch]]) for at in range(0, len(texts), self._batch)]
+        parts = [
+            self._ask([self._passage_prefix + text for text in texts[at : at + self._batch]])
+            for at in range(0, len(texts), self._batch)
+        ]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
 
     def question(self, text: str) -> Vectors:
@@ -77,17 +88,23 @@ class HttpEmbedder:
 
     def _ask(self, texts: list[str]) -> Vectors:
         try:
-            for attempt in stamina.retry_context(on=(_Temporary, httpx.TransportError), attempts=ATTEMPTS, timeout=None, wait_initial=0.2, wait_max=2.0):
+            for attempt in stamina.retry_context(
+                on=(_Temporary, httpx.TransportError), attempts=ATTEMPTS, timeout=None, wait_initial=0.2, wait_max=2.0
+            ):
                 with attempt:
                     body = self._post(texts)
         except (_Temporary, httpx.HTTPError) as error:
-            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: {error or type(error).__name__}") from error
+            raise ModelUnavailable(
+                f"{self.model} at {self._client.base_url}: {error or type(error).__name__}"
+            ) from error
         try:
             rows = np.array(self._read(body), np.float32)
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ModelUnavailable(f"{self.model} at {self._client.base_url}: an answer of another shape") from error
         if rows.shape != (len(texts), self.dimension):
-            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: vectors of shape {rows.shape}, expected {(len(texts), self.dimension)}")
+            raise ModelUnavailable(
+                f"{self.model} at {self._client.base_url}: vectors of shape {rows.shape}, expected {(len(texts), self.dimension)}"
+            )
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.isfinite(rows).all() or not norms.all():
             raise ModelUnavailable(f"{self.model} at {self._client.base_url}: a vector without direction")

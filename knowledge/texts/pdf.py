@@ -40,7 +40,10 @@ def _read(data: bytes) -> Extracted:
             if not text.strip():
                 problems.append((len(out), f"page {number} has no text layer"))
             # A line of the page that looks like a heading is text here.
-            out.extend(f" {line}" if line.startswith("#") else line for line in text.replace("\r", "\n").replace("\x00", "").split("\n"))
+            out.extend(
+                f" {line}" if line.startswith("#") else line
+                for line in text.replace("\r", "\n").replace("\x00", "").split("\n")
+            )
             out.append("")
     except MalformedDocument:
         raise

@@ -7,9 +7,39 @@ from knowledge.texts._shape import TextReader, decoded
 from nexus.model.document import Tier
 
 READER = TextReader(
-    frozenset({
-        ".txt", ".text", ".mmd", ".mermaid", ".puml", ".plantuml", ".iuml", ".pu", ".dsl", ".json", ".yaml", ".yml", ".proto", ".dot", ".gv",
-        ".drawio", ".dio", ".excalidraw", ".wsd", ".tpl", ".env", ".properties", ".tf", ".hcl", ".toml", ".graphql", ".avsc", ".xml",
-    }),
-    Syntax.NONE, Tier.AUTHORED, decoded,
+    frozenset(
+        {
+            ".txt",
+            ".text",
+            ".mmd",
+            ".mermaid",
+            ".puml",
+            ".plantuml",
+            ".iuml",
+            ".pu",
+            ".dsl",
+            ".json",
+            ".yaml",
+            ".yml",
+            ".proto",
+            ".dot",
+            ".gv",
+            ".drawio",
+            ".dio",
+            ".excalidraw",
+            ".wsd",
+            ".tpl",
+            ".env",
+            ".properties",
+            ".tf",
+            ".hcl",
+            ".toml",
+            ".graphql",
+            ".avsc",
+            ".xml",
+        }
+    ),
+    Syntax.NONE,
+    Tier.AUTHORED,
+    decoded,
 )

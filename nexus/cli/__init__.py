@@ -16,7 +16,12 @@ COMMANDS = "nexus.cli.commands"
 
 def build(wanted: str = "") -> typer.Typer:
     """The command line, from the files of `commands/`: all of it, or only the command that is `wanted`, for a fast start."""
-    app = typer.Typer(name="nexus", help="Designed and observed architecture, side by side.", no_args_is_help=True, pretty_exceptions_enable=False)
+    app = typer.Typer(
+        name="nexus",
+        help="Designed and observed architecture, side by side.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+    )
     names = {module.replace("_", "-"): module for module in plugin_names(COMMANDS)}
     for name, module in names.items():
         if wanted in names and name != wanted:

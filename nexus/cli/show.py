@@ -21,8 +21,18 @@ def plain(text: str) -> str:
 
 def edges_table(edges: list[Json], title: str) -> Table:
     """Edges of both layers: who, to whom, how much, what documents say."""
-    table = Table(title=Text(title), title_justify="left", header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
-    columns = (("", "left"), ("edge", "left"), ("", "left"), ("count", "right"), ("errors", "right"), ("p95 ms", "right"), ("document, or last seen (UTC)", "left"))
+    table = Table(
+        title=Text(title), title_justify="left", header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, expand=False
+    )
+    columns = (
+        ("", "left"),
+        ("edge", "left"),
+        ("", "left"),
+        ("count", "right"),
+        ("errors", "right"),
+        ("p95 ms", "right"),
+        ("document, or last seen (UTC)", "left"),
+    )
     for name, justify in columns:
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]  # rich's literal
     for edge in edges:
@@ -33,9 +43,16 @@ def edges_table(edges: list[Json], title: str) -> Table:
         place = f"{claims[0]['document']['uri']}:{claims[0]['lines'][0]}" if claims else ""
         seen = str(edge.get("last_seen") or "")[:16].replace("T", " ")
         table.add_row(
-            Text(edge.get("marker", "")), Text(plain(f"{edge['source']['name']} {_VERB[edge['relation'].removesuffix('_OBSERVED')]} {edge['target']['name']}")),
-            Text("seen" if observed else "stated", style="green" if observed else "cyan"), Text(str(count) if observed else ""),
-            Text(str(edge.get("errors", 0)) if observed else ""), Text(f"{latency['p95']:.3g}" if latency.get("p95") is not None else ""),
+            Text(edge.get("marker", "")),
+            Text(
+                plain(
+                    f"{edge['source']['name']} {_VERB[edge['relation'].removesuffix('_OBSERVED')]} {edge['target']['name']}"
+                )
+            ),
+            Text("seen" if observed else "stated", style="green" if observed else "cyan"),
+            Text(str(count) if observed else ""),
+            Text(str(edge.get("errors", 0)) if observed else ""),
+            Text(f"{latency['p95']:.3g}" if latency.get("p95") is not None else ""),
             Text(seen if observed else plain(place)),
         )
     return table
@@ -57,7 +74,12 @@ def show_answer(body: Json, console: Console | None = None) -> None:
         out.print(edges_table(edges, "Edges"))
     for passage in body["evidence"]["passages"]:
         if passage["marker"] in cited:
-            out.print(Text(f"[{passage['marker']}] {plain(passage['document']['title'])}  {plain(passage['uri'])}:{passage['lines'][0]}"), style="dim")
+            out.print(
+                Text(
+                    f"[{passage['marker']}] {plain(passage['document']['title'])}  {plain(passage['uri'])}:{passage['lines'][0]}"
+                ),
+                style="dim",
+            )
     counted = body["unverified"]
     if counted["sentences"]:
         out.print(Text(f"not verified: {len(counted['sentences'])} statement(s), marked"), style="yellow")

@@ -95,7 +95,12 @@ def mixed(columns: Iterable[pl.Series]) -> U64:
 
 def halves(ids: pl.Series) -> tuple[U64, U64]:
     """Trace ids of 16 bytes as two numbers; their order is that of the bytes."""
-    pairs = ids.to_frame("id").select(pl.col("id").bin.reinterpret(dtype=pl.Array(pl.UInt64, 2), endianness="big")).to_series().to_numpy()
+    pairs = (
+        ids.to_frame("id")
+        .select(pl.col("id").bin.reinterpret(dtype=pl.Array(pl.UInt64, 2), endianness="big"))
+        .to_series()
+        .to_numpy()
+    )
     return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
 
@@ -108,7 +113,9 @@ def binary(*numbers: pl.Series) -> pl.Series:
     """Ids of 8 bytes a number, one after the other."""
     size = 8 * len(numbers)
     raw = np.column_stack([number.to_numpy() for number in numbers]).astype(">u8")
-    return pl.Series(pl.from_arrow(pa.Array.from_buffers(pa.binary(size), len(raw), [None, pa.py_buffer(raw.tobytes())])))
+    return pl.Series(
+        pl.from_arrow(pa.Array.from_buffers(pa.binary(size), len(raw), [None, pa.py_buffer(raw.tobytes())]))
+    )
 
 
 def gathered(values: pl.Series, index: npt.NDArray[Any]) -> pl.Series:

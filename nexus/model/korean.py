@@ -6,17 +6,28 @@ import re
 import unicodedata
 
 # After a consonant, after a vowel.
-_PAIRS = {"은": ("은", "는"), "이": ("이", "가"), "을": ("을", "를"), "과": ("과", "와"), "으로": ("으로", "로"), "이라": ("이라", "라"), "이나": ("이나", "나")}
+_PAIRS = {
+    "은": ("은", "는"),
+    "이": ("이", "가"),
+    "을": ("을", "를"),
+    "과": ("과", "와"),
+    "으로": ("으로", "로"),
+    "이라": ("이라", "라"),
+    "이나": ("이나", "나"),
+}
 # Either form names the pair.
 _PAIR_OF = {form: pair for pair in _PAIRS.values() for form in pair}
 _NONE, _RIEUL, _OTHER = 0, 8, 1
 # Final sounds of digits as they are read: 영 일 이 삼 사 오 육 칠 팔 구.
-_DIGITS = dict(zip("0123456789", (_OTHER, _RIEUL, _NONE, _OTHER, _NONE, _NONE, _OTHER, _RIEUL, _RIEUL, _NONE), strict=True))
+_DIGITS = dict(
+    zip("0123456789", (_OTHER, _RIEUL, _NONE, _OTHER, _NONE, _NONE, _OTHER, _RIEUL, _RIEUL, _NONE), strict=True)
+)
 # Letters read by their names: 엘 엠 엔 아르; every other one ends in a vowel.
 _SPELLED = {"l": _RIEUL, "m": _OTHER, "n": _OTHER, "r": _RIEUL}
 # How the end of an English word is taken over: consonants that close a syllable. Others take a vowel (-스, -드, -트 after a long vowel).
 _WORD_ENDS = (
-    (re.compile(r"(?:ng|[mn]|[aeiou]me|[aeiou]ne)$"), _OTHER), (re.compile(r"(?:l|[bcdfgkptz]le|[aeiou]le)$"), _RIEUL),
+    (re.compile(r"(?:ng|[mn]|[aeiou]me|[aeiou]ne)$"), _OTHER),
+    (re.compile(r"(?:l|[bcdfgkptz]le|[aeiou]le)$"), _RIEUL),
     (re.compile(r"(?:(?<![aeiou])[aeiou](?:ck|p|k|t)|[eo]b|out|ook|oup)$"), _OTHER),
 )
 _UNREAD = re.compile(r"[^0-9A-Za-z가-힣]+$")

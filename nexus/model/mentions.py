@@ -24,7 +24,20 @@ HANGUL = re.compile(r"[가-힣]+")
 PARTICLE = re.compile(
     r"(?:들)?(?:에게서|한테서|에서부터|으로부터|로부터|에서|에게|한테|께서|으로써|으로서|로써|로서|으로|로|까지|부터|보다|처럼|마다|조차|마저|뿐|만|와|과|랑|이랑|하고|의|에|이|가|은|는|을|를|도|나|이나|라는|이라는|인|이며|이고|이다|입니다|란)*"
 )
-KO_HEADS = ("마이크로서비스", "서비스", "시스템", "서버", "모듈", "데이터베이스", "토픽", "이벤트", "큐", "브로커", "클러스터", "게이트웨이")
+KO_HEADS = (
+    "마이크로서비스",
+    "서비스",
+    "시스템",
+    "서버",
+    "모듈",
+    "데이터베이스",
+    "토픽",
+    "이벤트",
+    "큐",
+    "브로커",
+    "클러스터",
+    "게이트웨이",
+)
 # Components that teams call by their kind alone.
 KO_ALONE = frozenset({"클라이언트", "프런트엔드", "프론트엔드", "키오스크", "백오피스", "운영툴", "어드민"})
 _KO_HEAD = re.compile(r"(?:{})".format("|".join(KO_HEADS)))
@@ -35,7 +48,9 @@ EN_HEADS = frozenset(
     "bucket exchange ui client clients".split()
 )
 _DETERMINERS = frozenset("the its our your their both either neither and or & via".split())
-_BAD_BEFORE = frozenset("a an this that these those each every any no new some such user users' another one per in-process".split())
+_BAD_BEFORE = frozenset(
+    "a an this that these those each every any no new some such user users' another one per in-process".split()
+)
 _FUNCTION = frozenset(
     "all whether once whenever unless since while during without within upon onto behind per the its our your their both to from of on in into onto by with via through for and or but nor then than as at is are was were be been being do does did will would can could may might "
     "must shall should not never only also directly which that who it they when if while where what how why before after between against over under about like unlike until because so "
@@ -144,9 +159,15 @@ class NameIndex:
         if not _open(text, parts, position):
             return None
         best: tuple[int, int, bool] | None = None
-        for sequence, value, weak in self._candidates(first.key, parts[position + 1].key if position + 1 < len(parts) else ""):
+        for sequence, value, weak in self._candidates(
+            first.key, parts[position + 1].key if position + 1 < len(parts) else ""
+        ):
             last = position + len(sequence) - 1
-            if last >= len(parts) or not all(parts[position + i].key == word for i, word in enumerate(sequence[:-1])) or not _joined(text, parts, position, last):
+            if (
+                last >= len(parts)
+                or not all(parts[position + i].key == word for i, word in enumerate(sequence[:-1]))
+                or not _joined(text, parts, position, last)
+            ):
                 continue
             if parts[last].key == sequence[-1]:
                 if _closed(text, parts, last):
@@ -168,7 +189,14 @@ class NameIndex:
         end, value, weak = best
         full, headed = _head(text, end)
         # A particle makes a noun of whatever it follows: payment에서.
-        marked = not weak or headed or (full == end and HANGUL.match(text, end) is not None and not HANGUL.match(text[end - 1])) or (code is not None and code(first.start)) or _capital_inside(text, first.start) or _glossed(text, end)
+        marked = (
+            not weak
+            or headed
+            or (full == end and HANGUL.match(text, end) is not None and not HANGUL.match(text[end - 1]))
+            or (code is not None and code(first.start))
+            or _capital_inside(text, first.start)
+            or _glossed(text, end)
+        )
         return Found(first.start, full, end, value, weak, marked)
 
     def _candidates(self, first: str, second: str) -> list[tuple[tuple[str, ...], int, bool]]:
@@ -192,7 +220,11 @@ class NameIndex:
 
 def _with_particle(word: str, name: str) -> bool:
     """게이트웨이를: a Hangul word and a particle or head noun."""
-    return HANGUL.fullmatch(name) is not None and word.startswith(name) and (PARTICLE.fullmatch(word[len(name) :]) is not None or _KO_HEAD.match(word[len(name) :]) is not None)
+    return (
+        HANGUL.fullmatch(name) is not None
+        and word.startswith(name)
+        and (PARTICLE.fullmatch(word[len(name) :]) is not None or _KO_HEAD.match(word[len(name) :]) is not None)
+    )
 
 
 def _match_spaced(text: str, start: int, joined: str) -> int | None:
@@ -214,7 +246,11 @@ def _open(text: str, parts: list[Token], position: int) -> bool:
     if before.isalnum():
         # Latin after Hangul, Hangul after Latin or a digit, and camelCase joints are inside a word; digits before Hangul are ports and the like.
         return bool(HANGUL.match(text[start]) and before.isdigit())
-    return before not in _GLUE or (before in ":/=" and (start < 2 or text[start - 2] in " (")) or (before in "./" and start >= 2 and text[start - 2] in ". ")
+    return (
+        before not in _GLUE
+        or (before in ":/=" and (start < 2 or text[start - 2] in " ("))
+        or (before in "./" and start >= 2 and text[start - 2] in ". ")
+    )
 
 
 def _closed(text: str, parts: list[Token], last: int) -> bool:
@@ -224,7 +260,11 @@ def _closed(text: str, parts: list[Token], last: int) -> bool:
     after = text[end]
     if HANGUL.match(after):
         rest = HANGUL.match(text, end)
-        return not HANGUL.match(text[end - 1]) and rest is not None and (PARTICLE.fullmatch(rest[0]) is not None or _KO_HEAD.match(rest[0]) is not None)
+        return (
+            not HANGUL.match(text[end - 1])
+            and rest is not None
+            and (PARTICLE.fullmatch(rest[0]) is not None or _KO_HEAD.match(rest[0]) is not None)
+        )
     if after.isalnum() or after == "_":
         return False
     if after in _GLUE:
@@ -283,9 +323,34 @@ def plausible(text: str, item: Found, verbs: Iterable[str] = ()) -> bool:
     if previous in _BAD_BEFORE:
         return False
     known = set(verbs)
-    left = not previous or not previous[0].isalpha() or previous in _FUNCTION or previous in _DETERMINERS or previous in known
-    right = not following or not following[0].isalpha() or following in _FUNCTION or following in known or following.endswith("ly")
+    left = (
+        not previous
+        or not previous[0].isalpha()
+        or previous in _FUNCTION
+        or previous in _DETERMINERS
+        or previous in known
+    )
+    right = (
+        not following
+        or not following[0].isalpha()
+        or following in _FUNCTION
+        or following in known
+        or following.endswith("ly")
+    )
     return left and right
 
 
-__all__ = ["EN_HEADS", "HANGUL", "KO_ALONE", "KO_HEADS", "PARTICLE", "WORD", "Found", "NameIndex", "Token", "is_weak", "plausible", "tokens"]
+__all__ = [
+    "EN_HEADS",
+    "HANGUL",
+    "KO_ALONE",
+    "KO_HEADS",
+    "PARTICLE",
+    "WORD",
+    "Found",
+    "NameIndex",
+    "Token",
+    "is_weak",
+    "plausible",
+    "tokens",
+]

@@ -47,7 +47,9 @@ class Registry:
     def __init__(self, entities: Iterable[Entity]) -> None:
         self.entities: tuple[Entity, ...] = tuple(sorted(entities, key=lambda e: (e.kind, e.name, e.rid)))
         self._live = tuple(e for e in self.entities if e.state is not EntityState.REJECTED)
-        self.rejected: frozenset[str] = frozenset(key for e in self.entities if e.state is EntityState.REJECTED for key in keys(e.name)[:1])
+        self.rejected: frozenset[str] = frozenset(
+            key for e in self.entities if e.state is EntityState.REJECTED for key in keys(e.name)[:1]
+        )
         self._steps: list[dict[str, list[Entity]]] = [{}, {}, {}, {}]
         for entity in self._live:
             for spelling in spellings(entity):
@@ -112,7 +114,13 @@ def searchable(entities: Iterable[Entity]) -> list[str]:
     found: set[str] = set()
     for entity in entities:
         found |= {*spellings(entity), *keys(entity.name)[-1:]}
-        found |= {hyphenated(s).replace(short, form) for s in spellings(entity) for short, long in LONG_FORMS.items() for form in (long, long.replace(" ", "")) if short in words(s)}
+        found |= {
+            hyphenated(s).replace(short, form)
+            for s in spellings(entity)
+            for short, long in LONG_FORMS.items()
+            for form in (long, long.replace(" ", ""))
+            if short in words(s)
+        }
         if entity.kind == NodeKind.SERVICE and entity.name.isascii() and stem(entity.name).isalpha():
             found.add(f"{stem(entity.name)}service")
     return sorted(found)
@@ -124,7 +132,11 @@ def _steps(spelling: str) -> tuple[str, ...]:
 
 
 def _narrow(found: Iterable[Entity], kind: str, environment: str) -> tuple[Entity, ...]:
-    kept = [e for e in found if (not kind or e.kind == kind) and (not environment or not e.environments or environment in e.environments)]
+    kept = [
+        e
+        for e in found
+        if (not kind or e.kind == kind) and (not environment or not e.environments or environment in e.environments)
+    ]
     firm = [e for e in kept if e.state in _FIRM]
     return tuple(firm if len(firm) == 1 else kept)
 

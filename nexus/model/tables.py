@@ -167,4 +167,6 @@ def stable_order(keys: U64) -> U32:
     packed = (keys & ~low) | np.arange(len(keys), dtype=np.uint64)
     packed.sort()
     order = (packed & low).astype(np.uint32)
-    return order if _settle_runs(keys, np.uint64(bits), order, _RUN) else np.argsort(keys, kind="stable").astype(np.uint32)
+    return (
+        order if _settle_runs(keys, np.uint64(bits), order, _RUN) else np.argsort(keys, kind="stable").astype(np.uint32)
+    )

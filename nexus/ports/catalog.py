@@ -11,7 +11,15 @@ class Catalog(Protocol):
     """As far as the reader may see them."""
 
     def documents(
-        self, tenant: str, clearance: Classification, namespaces: tuple[str, ...], *, status: str = "", text: str = "", after: str = "", limit: int = 100
+        self,
+        tenant: str,
+        clearance: Classification,
+        namespaces: tuple[str, ...],
+        *,
+        status: str = "",
+        text: str = "",
+        after: str = "",
+        limit: int = 100,
     ) -> list[dict[str, Any]]:
         """Documents in rid order: rid, title, namespace, uri, path, type, classification, tier, status, superseded_by, passages, times, stale."""
         ...

@@ -74,7 +74,13 @@ class CodeReader(Protocol):
     """Code as it was last indexed, as far as the reader may see it. Nothing where no code is configured."""
 
     def anchors(
-        self, tenant: str, passages: Sequence[str] | None, clearance: Classification, namespaces: Sequence[str] = (), state: str = "", limit: int = 5_000
+        self,
+        tenant: str,
+        passages: Sequence[str] | None,
+        clearance: Classification,
+        namespaces: Sequence[str] = (),
+        state: str = "",
+        limit: int = 5_000,
     ) -> list[CodeAnchor]:
         """Anchors of passages by rid (of all where None), in one state or ("") any, by document and place."""
         ...

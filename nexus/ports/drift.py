@@ -107,7 +107,15 @@ class DriftControl(Protocol):
         ...
 
     def steer(
-        self, wanted: FindingFilter, fingerprint: str, action: str, *, actor: str, reason: str = "", owner: str = "", expires_at: datetime | None = None
+        self,
+        wanted: FindingFilter,
+        fingerprint: str,
+        action: str,
+        *,
+        actor: str,
+        reason: str = "",
+        owner: str = "",
+        expires_at: datetime | None = None,
     ) -> FindingHistory:
         """Acknowledge, suppress, resolve or reopen. NotFound where the reader sees no such finding, BadQuestion where something is missing."""
         ...

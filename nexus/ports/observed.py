@@ -70,7 +70,9 @@ class ObservedHistory(Protocol):
         """Every edge that was active on a day in [start, end), by rid; without its counts by day."""
         ...
 
-    def counts_by_day(self, tenant: str, rids: Collection[str], start: date, end: date) -> dict[str, tuple[tuple[int, int], ...]]:
+    def counts_by_day(
+        self, tenant: str, rids: Collection[str], start: date, end: date
+    ) -> dict[str, tuple[tuple[int, int], ...]]:
         """Calls, or messages of an edge that has them, of those edges by day offset in [start, end)."""
         ...
 

@@ -90,7 +90,9 @@ class CodedSpanLogReader(SpanLogReader, Protocol):
 class SpanLogPartition(SpanLogReader, Protocol):
     """One partition of a shared log. One reader at a time, wherever it runs; not thread-safe."""
 
-    def again(self, start: dict[str, int], end: dict[str, int], max_spans: int) -> Iterator[tuple[Spans, dict[str, int]]]:
+    def again(
+        self, start: dict[str, int], end: dict[str, int], max_spans: int
+    ) -> Iterator[tuple[Spans, dict[str, int]]]:
         """Spans between two positions once more, in batches, each with the position after it; from the oldest kept where `start` (`{}`) is gone."""
         ...
 

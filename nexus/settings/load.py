@@ -35,13 +35,19 @@ class _Environment(EnvSettingsSource):
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
         """A section as JSON, or the word."""
-        return {"backend": value} if field_name == "log" and value in {"local", "kafka"} else super().decode_complex_value(field_name, field, value)
+        return (
+            {"backend": value}
+            if field_name == "log" and value in {"local", "kafka"}
+            else super().decode_complex_value(field_name, field, value)
+        )
 
 
 class Settings(BaseSettings):
     """The whole configuration."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid", env_ignore_empty=True
+    )
 
     data: Path = Field(Path(".nexus"), description="Folder of the embedded database, the span log and caches.")
     database: DatabaseSettings = DatabaseSettings()
@@ -73,7 +79,9 @@ class Settings(BaseSettings):
         return (init_settings, _Environment(settings_cls))
 
 
-def _leaves(model: type[Section | Settings], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FieldInfo, Any]]:
+def _leaves(
+    model: type[Section | Settings], path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], FieldInfo, Any]]:
     for name, info in model.model_fields.items():
         annotation = info.annotation
         if isinstance(annotation, type) and issubclass(annotation, Section):
@@ -89,7 +97,10 @@ def variable(path: tuple[str, ...]) -> str:
 
 def describe_settings() -> list[tuple[str, str, str]]:
     """(variable, default, description) of each setting, in order; the reference is made from this."""
-    return [(variable(path), "" if default is None else str(default), info.description or "") for path, info, default in _leaves(Settings)]
+    return [
+        (variable(path), "" if default is None else str(default), info.description or "")
+        for path, info, default in _leaves(Settings)
+    ]
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
@@ -131,4 +142,12 @@ def effective(settings: Settings) -> dict[str, str]:
     return out
 
 
-__all__ = ["CLIENT_VARIABLES", "Settings", "describe_settings", "effective", "load_settings", "unknown_variables", "variable"]
+__all__ = [
+    "CLIENT_VARIABLES",
+    "Settings",
+    "describe_settings",
+    "effective",
+    "load_settings",
+    "unknown_variables",
+    "variable",
+]

@@ -47,7 +47,10 @@ def moment(url: str) -> Iterator[Moment]:
     Whoever copies an aggregator's files before `let_go` has those that belong to the snapshot.
     """
     try:
-        with psycopg.connect(url, application_name="nexus backup") as writer, psycopg.connect(url, application_name="nexus backup") as reader:
+        with (
+            psycopg.connect(url, application_name="nexus backup") as writer,
+            psycopg.connect(url, application_name="nexus backup") as reader,
+        ):
             # The lock first: the snapshot is then of a state that is committed whole, files and rows.
             position = lock_position(writer)
             reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -62,12 +65,32 @@ def moment(url: str) -> Iterator[Moment]:
 
 def dump(pg_dump: Path, url: str, taken: Moment, out: IO[bytes]) -> None:
     """Everything at the moment, in pg_dump's custom format. StoreUnavailable with its message where it fails."""
-    _out([str(pg_dump), "--format=custom", "--no-owner", f"--snapshot={taken.snapshot}", *(f"--exclude-table={name}" for name in taken.unlogged), f"--dbname={url}"], out)
+    _out(
+        [
+            str(pg_dump),
+            "--format=custom",
+            "--no-owner",
+            f"--snapshot={taken.snapshot}",
+            *(f"--exclude-table={name}" for name in taken.unlogged),
+            f"--dbname={url}",
+        ],
+        out,
+    )
 
 
 def dump_definitions(pg_dump: Path, url: str, tables: Sequence[str], out: IO[bytes]) -> None:
     """Definitions of `tables` without their content. Holds them for milliseconds only."""
-    _out([str(pg_dump), "--format=custom", "--no-owner", "--schema-only", *(f"--table={name}" for name in tables), f"--dbname={url}"], out)
+    _out(
+        [
+            str(pg_dump),
+            "--format=custom",
+            "--no-owner",
+            "--schema-only",
+            *(f"--table={name}" for name in tables),
+            f"--dbname={url}",
+        ],
+        out,
+    )
 
 
 def load(pg_restore: Path, url: str, given: IO[bytes]) -> None:

@@ -104,7 +104,10 @@ class BackupReader:
                 raise BadQuestion(f"the backup names a file outside of its folder: {name!r}")
             target = into.joinpath(*path.parts)
             target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with self._archive.open(name) as source, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            with (
+                self._archive.open(name) as source,
+                os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out,
+            ):
                 shutil.copyfileobj(source, out, _CHUNK)
                 out.flush()
                 os.fsync(out.fileno())
@@ -129,4 +132,14 @@ def open_backup(file: Path) -> Iterator[BackupReader]:
         raise BadQuestion(f"{error.filename or file}: no such file") from error
 
 
-__all__ = ["DATABASE", "DEFINITIONS", "FOLDERS", "FORMAT", "MANIFEST", "BackupReader", "BackupWriter", "new_backup", "open_backup"]
+__all__ = [
+    "DATABASE",
+    "DEFINITIONS",
+    "FOLDERS",
+    "FORMAT",
+    "MANIFEST",
+    "BackupReader",
+    "BackupWriter",
+    "new_backup",
+    "open_backup",
+]

@@ -99,7 +99,15 @@ def put_code_files(connection: Connection, tenant: str, rows: Sequence[CodeFileR
     for row in rows:
         connection.execute(
             _SQL["add_code_file"],
-            {"tenant": tenant, "uri": row.uri, "path": row.path, "language": row.language, "fingerprint": row.fingerprint, "level": row.level, "indexed_at": row.indexed_at},
+            {
+                "tenant": tenant,
+                "uri": row.uri,
+                "path": row.path,
+                "language": row.language,
+                "fingerprint": row.fingerprint,
+                "level": row.level,
+                "indexed_at": row.indexed_at,
+            },
         )
     _copy(connection, "copy_code_symbols", ((tenant, row.uri, *item) for row in rows for item in row.symbols))
     _copy(connection, "copy_code_values", ((tenant, row.uri, *item) for row in rows for item in row.values))
@@ -118,42 +126,72 @@ def count_code(connection: Connection, tenant: str, clearance: Classification) -
     return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
-def symbols_called(connection: Connection, tenant: str, clearance: Classification, names: Iterable[str]) -> list[SymbolRow]:
+def symbols_called(
+    connection: Connection, tenant: str, clearance: Classification, names: Iterable[str]
+) -> list[SymbolRow]:
     """Every symbol with one of the names, by path and line."""
     with connection.cursor(row_factory=class_row(SymbolRow)) as cursor:
-        return cursor.execute(_SQL["symbols_called"], {"tenant": tenant, "level": clearance.rank, "names": list(names)}).fetchall()
+        return cursor.execute(
+            _SQL["symbols_called"], {"tenant": tenant, "level": clearance.rank, "names": list(names)}
+        ).fetchall()
 
 
-def values_named(connection: Connection, tenant: str, clearance: Classification, keys: Iterable[str], limit: int) -> list[ValueRow]:
+def values_named(
+    connection: Connection, tenant: str, clearance: Classification, keys: Iterable[str], limit: int
+) -> list[ValueRow]:
     """Values whose squashed name is one of the keys."""
     with connection.cursor(row_factory=class_row(ValueRow)) as cursor:
-        return cursor.execute(_SQL["values_named"], {"tenant": tenant, "level": clearance.rank, "keys": list(keys), "limit": limit}).fetchall()
+        return cursor.execute(
+            _SQL["values_named"], {"tenant": tenant, "level": clearance.rank, "keys": list(keys), "limit": limit}
+        ).fetchall()
 
 
-def values_about(connection: Connection, tenant: str, clearance: Classification, words: Sequence[str], limit: int) -> list[ValueRow]:
+def values_about(
+    connection: Connection, tenant: str, clearance: Classification, words: Sequence[str], limit: int
+) -> list[ValueRow]:
     """Values whose name holds every word; where there is none, those whose name and path together do."""
     with connection.cursor(row_factory=class_row(ValueRow)) as cursor:
-        return cursor.execute(_SQL["values_about"], {"tenant": tenant, "level": clearance.rank, "words": list(words), "limit": limit}).fetchall()
+        return cursor.execute(
+            _SQL["values_about"], {"tenant": tenant, "level": clearance.rank, "words": list(words), "limit": limit}
+        ).fetchall()
 
 
-def grades_of(connection: Connection, tenant: str, clearance: Classification, enum: str, inside: str) -> list[tuple[str, str, int]]:
+def grades_of(
+    connection: Connection, tenant: str, clearance: Classification, enum: str, inside: str
+) -> list[tuple[str, str, int]]:
     """(path, member, level) of an enum, by path."""
-    return connection.execute(_SQL["grades_of"], {"tenant": tenant, "level": clearance.rank, "enum": enum, "inside": inside}).fetchall()
+    return connection.execute(
+        _SQL["grades_of"], {"tenant": tenant, "level": clearance.rank, "enum": enum, "inside": inside}
+    ).fetchall()
 
 
-def gates_of(connection: Connection, tenant: str, clearance: Classification, enum: str, members: Sequence[str], inside: str) -> list[GateRow]:
+def gates_of(
+    connection: Connection, tenant: str, clearance: Classification, enum: str, members: Sequence[str], inside: str
+) -> list[GateRow]:
     """Where code demands one of the members."""
     values = {"tenant": tenant, "level": clearance.rank, "enum": enum, "members": list(members), "inside": inside}
     with connection.cursor(row_factory=class_row(GateRow)) as cursor:
         return cursor.execute(_SQL["gates_of"], values).fetchall()
 
 
-def replace_anchors(connection: Connection, tenant: str, document: str, found: Iterable[tuple[str, str, str, str]]) -> None:
+def replace_anchors(
+    connection: Connection, tenant: str, document: str, found: Iterable[tuple[str, str, str, str]]
+) -> None:
     """The names of a document's passages: (passage, content hash, name, symbol). What was bound stays so while the passage's words stand."""
-    kept = {(row[0], row[1]): row[2:] for row in connection.execute(_SQL["bound_anchors"], {"tenant": tenant, "document": document})}
+    kept = {
+        (row[0], row[1]): row[2:]
+        for row in connection.execute(_SQL["bound_anchors"], {"tenant": tenant, "document": document})
+    }
     connection.execute(_SQL["clear_anchors"], {"tenant": tenant, "document": document})
     nothing = (None, None, None, None)
-    _copy(connection, "copy_anchors", ((tenant, document, passage, content, name, symbol, *kept.get((content, name), nothing)) for passage, content, name, symbol in found))
+    _copy(
+        connection,
+        "copy_anchors",
+        (
+            (tenant, document, passage, content, name, symbol, *kept.get((content, name), nothing))
+            for passage, content, name, symbol in found
+        ),
+    )
 
 
 def unbound_anchors(connection: Connection, tenant: str) -> list[tuple[str, str]]:
@@ -163,16 +201,32 @@ def unbound_anchors(connection: Connection, tenant: str) -> list[tuple[str, str]
 
 def bind_anchor(connection: Connection, tenant: str, name: str, symbol: SymbolRow, now: datetime) -> int:
     """Bind every unbound anchor of a name; how many there were."""
-    values = {"tenant": tenant, "name": name, "uri": symbol.uri, "qualified": symbol.qualified, "hash": symbol.hash, "now": now}
+    values = {
+        "tenant": tenant,
+        "name": name,
+        "uri": symbol.uri,
+        "qualified": symbol.qualified,
+        "hash": symbol.hash,
+        "now": now,
+    }
     return connection.execute(_SQL["bind_anchor"], values).rowcount
 
 
 def anchors_of(
-    connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str], passages: Sequence[str] | None, limit: int
+    connection: Connection,
+    tenant: str,
+    clearance: Classification,
+    namespaces: Sequence[str],
+    passages: Sequence[str] | None,
+    limit: int,
 ) -> list[AnchorRow]:
     """Anchors of passages that a reader may see (of all where `passages` is None), by document and place."""
     values = {
-        "tenant": tenant, "level": clearance.rank, "namespaces": list(namespaces), "passages": None if passages is None else list(passages), "limit": limit,
+        "tenant": tenant,
+        "level": clearance.rank,
+        "namespaces": list(namespaces),
+        "passages": None if passages is None else list(passages),
+        "limit": limit,
     }
     with connection.cursor(row_factory=class_row(AnchorRow)) as cursor:
         return cursor.execute(_SQL["anchors_of"], values).fetchall()

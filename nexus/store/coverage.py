@@ -28,7 +28,11 @@ def carve(existing: Iterable[CoverageRange], new: CoverageRange) -> list[Coverag
     joined: list[CoverageRange] = []
     for item in sorted(kept, key=lambda entry: entry.start):
         last = joined[-1] if joined else None
-        if last is not None and last.end == item.start and (last.state, last.reason, last.probability) == (item.state, item.reason, item.probability):
+        if (
+            last is not None
+            and last.end == item.start
+            and (last.state, last.reason, last.probability) == (item.state, item.reason, item.probability)
+        ):
             joined[-1] = replace(last, end=item.end)
         else:
             joined.append(item)
@@ -46,18 +50,32 @@ def set_range(connection: Connection, tenant: str, new: CoverageRange) -> None:
     for item in carve(existing, new):
         connection.execute(
             _SQL["add_range"],
-            {"tenant": tenant, "source": item.source, "start_at": item.start, "end_at": item.end, "state": item.state.value, "reason": item.reason,
-             "probability": item.probability},
+            {
+                "tenant": tenant,
+                "source": item.source,
+                "start_at": item.start,
+                "end_at": item.end,
+                "state": item.state.value,
+                "reason": item.reason,
+                "probability": item.probability,
+            },
         )
 
 
 def find_ranges(
-    connection: Connection, tenant: str, *, source: str | None = None, start: datetime | None = None, end: datetime | None = None, gaps: bool = False,
+    connection: Connection,
+    tenant: str,
+    *,
+    source: str | None = None,
+    start: datetime | None = None,
+    end: datetime | None = None,
+    gaps: bool = False,
     limit: int = MAX_RANGES,
 ) -> list[CoverageRange]:
     """The newest ranges that overlap [start, end), in order of time; `gaps`: only those not read completely."""
     rows = connection.execute(
-        _SQL["ranges"], {"tenant": tenant, "source": source, "start_at": start, "end_at": end, "gaps": gaps, "count": limit},
+        _SQL["ranges"],
+        {"tenant": tenant, "source": source, "start_at": start, "end_at": end, "gaps": gaps, "count": limit},
     ).fetchall()
     return [_range(row) for row in reversed(rows)]
 

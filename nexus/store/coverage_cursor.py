@@ -41,14 +41,23 @@ def begin_cursor(connection: Connection, tenant: str, source: str, read_from: da
     return next(cursor for cursor in find_cursors(connection, tenant) if cursor.source == source)
 
 
-def move_cursor(connection: Connection, tenant: str, source: str, *, read_to: datetime, settled_to: datetime, at: datetime) -> None:
+def move_cursor(
+    connection: Connection, tenant: str, source: str, *, read_to: datetime, settled_to: datetime, at: datetime
+) -> None:
     """Move forward (never back) after what came before is durable."""
-    connection.execute(_SQL["move_cursor"], {"tenant": tenant, "source": source, "read_to": read_to, "settled_to": settled_to, "at": at})
+    connection.execute(
+        _SQL["move_cursor"],
+        {"tenant": tenant, "source": source, "read_to": read_to, "settled_to": settled_to, "at": at},
+    )
 
 
-def note_attempt(connection: Connection, tenant: str, source: str, *, at: datetime, error: str = "", requests: int = 0) -> None:
+def note_attempt(
+    connection: Connection, tenant: str, source: str, *, at: datetime, error: str = "", requests: int = 0
+) -> None:
     """Record that the source was asked, and why it could not be read where it could not."""
-    connection.execute(_SQL["cursor_attempt"], {"tenant": tenant, "source": source, "at": at, "error": error, "requests": requests})
+    connection.execute(
+        _SQL["cursor_attempt"], {"tenant": tenant, "source": source, "at": at, "error": error, "requests": requests}
+    )
 
 
 def count_taken(connection: Connection, tenant: str, source: str, *, traces: int, spans: int) -> None:

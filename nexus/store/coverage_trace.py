@@ -25,24 +25,39 @@ class SeenTrace:
 
 def find_seen(connection: Connection, tenant: str, source: str, trace_ids: Sequence[bytes]) -> dict[bytes, SeenTrace]:
     """Those of the traces that were taken."""
-    rows = connection.execute(_SQL["seen_traces"], {"tenant": tenant, "source": source, "trace_ids": list(trace_ids)}).fetchall()
-    return {bytes(trace_id): SeenTrace(bytes(trace_id), fingerprint, bytes(hashes), share) for trace_id, fingerprint, hashes, share in rows}
+    rows = connection.execute(
+        _SQL["seen_traces"], {"tenant": tenant, "source": source, "trace_ids": list(trace_ids)}
+    ).fetchall()
+    return {
+        bytes(trace_id): SeenTrace(bytes(trace_id), fingerprint, bytes(hashes), share)
+        for trace_id, fingerprint, hashes, share in rows
+    }
 
 
-def remember_traces(connection: Connection, tenant: str, source: str, traces: Sequence[SeenTrace], at: datetime) -> None:
+def remember_traces(
+    connection: Connection, tenant: str, source: str, traces: Sequence[SeenTrace], at: datetime
+) -> None:
     """Remember what was taken; each trace once in `traces`."""
     ordered = sorted(traces, key=lambda trace: trace.trace_id)
     connection.execute(
         _SQL["remember_traces"],
-        {"tenant": tenant, "source": source, "at": at, "trace_ids": [trace.trace_id for trace in ordered],
-         "fingerprints": [trace.fingerprint for trace in ordered], "row_hashes": [trace.row_hashes for trace in ordered],
-         "probabilities": [trace.probability for trace in ordered]},
+        {
+            "tenant": tenant,
+            "source": source,
+            "at": at,
+            "trace_ids": [trace.trace_id for trace in ordered],
+            "fingerprints": [trace.fingerprint for trace in ordered],
+            "row_hashes": [trace.row_hashes for trace in ordered],
+            "probabilities": [trace.probability for trace in ordered],
+        },
     )
 
 
 def touch_traces(connection: Connection, tenant: str, source: str, trace_ids: Sequence[bytes], at: datetime) -> None:
     """Keep traces that were found again, unchanged."""
-    connection.execute(_SQL["touch_traces"], {"tenant": tenant, "source": source, "trace_ids": sorted(trace_ids), "at": at})
+    connection.execute(
+        _SQL["touch_traces"], {"tenant": tenant, "source": source, "trace_ids": sorted(trace_ids), "at": at}
+    )
 
 
 def forget_traces(connection: Connection, tenant: str, source: str, before: datetime) -> int:

@@ -105,8 +105,13 @@ def put_state(connection: Connection, tenant: str, state: DesignedState, at: dat
     connection.execute(
         _SQL["put_state"],
         {
-            "tenant": tenant, "document_revision": state.document_revision, "input_key": state.input_key, "counts": Jsonb(state.counts),
-            "spellings": Jsonb(state.spellings), "problems": Jsonb(state.problems), "at": at,
+            "tenant": tenant,
+            "document_revision": state.document_revision,
+            "input_key": state.input_key,
+            "counts": Jsonb(state.counts),
+            "spellings": Jsonb(state.spellings),
+            "problems": Jsonb(state.problems),
+            "at": at,
         },
     )
 
@@ -123,16 +128,32 @@ def document_rows(connection: Connection, tenant: str, rids: list[str]) -> list[
         return cursor.execute(_SQL["list_readings"], {"tenant": tenant, "rids": rids}).fetchall()
 
 
-def put_documents(connection: Connection, tenant: str, rows: Iterable[tuple[DocumentRow, DocumentSummary]], at: datetime) -> None:
+def put_documents(
+    connection: Connection, tenant: str, rows: Iterable[tuple[DocumentRow, DocumentSummary]], at: datetime
+) -> None:
     """Insert or replace."""
     with connection.cursor() as cursor:
         cursor.executemany(
             _SQL["put_document"],
             (
                 {
-                    "tenant": tenant, "rid": r.rid, "namespace": r.namespace, "path": r.path, "uri": r.uri, "title": r.title, "revision": r.revision,
-                    "classification": r.classification, "reading": Jsonb(r.reading), "prose": Jsonb(r.prose), "reader": s.reader, "version": s.version,
-                    "introduced": s.introduced, "files": s.files, "joined": s.joined, "signature": s.signature, "at": at,
+                    "tenant": tenant,
+                    "rid": r.rid,
+                    "namespace": r.namespace,
+                    "path": r.path,
+                    "uri": r.uri,
+                    "title": r.title,
+                    "revision": r.revision,
+                    "classification": r.classification,
+                    "reading": Jsonb(r.reading),
+                    "prose": Jsonb(r.prose),
+                    "reader": s.reader,
+                    "version": s.version,
+                    "introduced": s.introduced,
+                    "files": s.files,
+                    "joined": s.joined,
+                    "signature": s.signature,
+                    "at": at,
                 }
                 for r, s in rows
             ),
@@ -143,14 +164,20 @@ def put_prose(connection: Connection, tenant: str, prose: Mapping[str, tuple[lis
     """Replace what the prose pass got out of documents, and how far they depend on others, by rid."""
     with connection.cursor() as cursor:
         cursor.executemany(
-            _SQL["put_prose"], ({"tenant": tenant, "rid": rid, "prose": Jsonb(value), "joined": joined} for rid, (value, joined) in sorted(prose.items()))
+            _SQL["put_prose"],
+            (
+                {"tenant": tenant, "rid": rid, "prose": Jsonb(value), "joined": joined}
+                for rid, (value, joined) in sorted(prose.items())
+            ),
         )
 
 
 def put_ends(connection: Connection, tenant: str, ends: Mapping[str, list[str]]) -> None:
     """Replace the names at the ends of documents' claims, by rid."""
     with connection.cursor() as cursor:
-        cursor.executemany(_SQL["put_ends"], ({"tenant": tenant, "rid": rid, "ends": names} for rid, names in sorted(ends.items())))
+        cursor.executemany(
+            _SQL["put_ends"], ({"tenant": tenant, "rid": rid, "ends": names} for rid, names in sorted(ends.items()))
+        )
 
 
 def list_introduced(connection: Connection, tenant: str) -> list[tuple[str, str, str]]:
@@ -165,18 +192,27 @@ def list_ends(connection: Connection, tenant: str) -> set[tuple[str, str]]:
 
 def list_with_ends(connection: Connection, tenant: str, namespace: str, ends: list[str]) -> list[str]:
     """Documents of a namespace with claims that end at one of the names."""
-    return [rid for (rid,) in connection.execute(_SQL["list_with_ends"], {"tenant": tenant, "namespace": namespace, "ends": ends})]
+    return [
+        rid
+        for (rid,) in connection.execute(
+            _SQL["list_with_ends"], {"tenant": tenant, "namespace": namespace, "ends": ends}
+        )
+    ]
 
 
 def list_signatures(connection: Connection, tenant: str, namespace: str, readers: list[str]) -> list[tuple[str, bytes]]:
     """(rid, filter over its words) of a namespace's documents that one of the readers read."""
     with connection.cursor(binary=True) as cursor:
-        return cursor.execute(_SQL["list_signatures"], {"tenant": tenant, "namespace": namespace, "readers": readers}).fetchall()
+        return cursor.execute(
+            _SQL["list_signatures"], {"tenant": tenant, "namespace": namespace, "readers": readers}
+        ).fetchall()
 
 
 def list_problems(connection: Connection, tenant: str) -> list[dict[str, Any]]:
     """What could not be read, over all documents."""
-    return [problem for (problems,) in connection.execute(_SQL["list_problems"], {"tenant": tenant}) for problem in problems]
+    return [
+        problem for (problems,) in connection.execute(_SQL["list_problems"], {"tenant": tenant}) for problem in problems
+    ]
 
 
 def delete_documents(connection: Connection, tenant: str, rids: list[str]) -> None:
@@ -199,7 +235,9 @@ def count_claims(connection: Connection, tenant: str) -> tuple[int, int]:
 def add_claims(connection: Connection, tenant: str, rows: Iterable[Mapping[str, Any]], at: datetime) -> None:
     """Insert claims, or bring those that hold already up to date (lines move). Keys of a row: the columns' names."""
     with connection.cursor() as cursor:
-        cursor.executemany(_SQL["add_claim"], ({**row, "tenant": tenant, "body": Jsonb(row["body"]), "at": at} for row in rows))
+        cursor.executemany(
+            _SQL["add_claim"], ({**row, "tenant": tenant, "body": Jsonb(row["body"]), "at": at} for row in rows)
+        )
 
 
 def retract_claims(connection: Connection, tenant: str, rids: list[str], at: datetime) -> None:
@@ -213,8 +251,14 @@ def list_claims(connection: Connection, wanted: DesignedFilter) -> Iterator[Clai
         yield from cursor.execute(
             _SQL["list_claims"],
             {
-                "tenant": wanted.tenant, "class_rank": wanted.clearance.rank, "namespaces": list(wanted.namespaces), "source": wanted.source,
-                "target": wanted.target, "entity": wanted.entity, "relation": wanted.relation, "environment": wanted.environment,
+                "tenant": wanted.tenant,
+                "class_rank": wanted.clearance.rank,
+                "namespaces": list(wanted.namespaces),
+                "source": wanted.source,
+                "target": wanted.target,
+                "entity": wanted.entity,
+                "relation": wanted.relation,
+                "environment": wanted.environment,
                 "rid": wanted.rid,
             },
         )
@@ -225,5 +269,10 @@ def claim_history(connection: Connection, wanted: DesignedFilter, edge_rid: str)
     with connection.cursor(row_factory=class_row(HistoryRow)) as cursor:
         return cursor.execute(
             _SQL["claim_history"],
-            {"tenant": wanted.tenant, "edge_rid": edge_rid, "class_rank": wanted.clearance.rank, "namespaces": list(wanted.namespaces)},
+            {
+                "tenant": wanted.tenant,
+                "edge_rid": edge_rid,
+                "class_rank": wanted.clearance.rank,
+                "namespaces": list(wanted.namespaces),
+            },
         ).fetchall()

@@ -37,7 +37,9 @@ class DatabaseFacts:
 def database_facts(url: str) -> DatabaseFacts:
     """Read them; changes nothing. StoreUnavailable where PostgreSQL does not answer or refuses."""
     try:
-        with psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, application_name="nexus doctor") as connection:
+        with psycopg.connect(
+            url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, application_name="nexus doctor"
+        ) as connection:
             # Once before, so that the measured way is only there and back.
             connection.execute("SELECT 1")
             before = time.time()
@@ -50,8 +52,17 @@ def database_facts(url: str) -> DatabaseFacts:
         raise StoreUnavailable(" ".join(str(error).split())) from error
     ours = {item.name: item for item in migrations()}
     return DatabaseFacts(
-        version, number, vector, clock - between, most, used, plain, pending=tuple(name for name in ours if name not in ran),
-        changed=tuple(name for name, item in ours.items() if name in ran and ran[name] != item.checksum and not item.repeatable),
+        version,
+        number,
+        vector,
+        clock - between,
+        most,
+        used,
+        plain,
+        pending=tuple(name for name in ours if name not in ran),
+        changed=tuple(
+            name for name, item in ours.items() if name in ran and ran[name] != item.checksum and not item.repeatable
+        ),
         unknown=tuple(sorted(name for name in ran if name not in ours)),
     )
 
@@ -59,7 +70,9 @@ def database_facts(url: str) -> DatabaseFacts:
 def replica_delay(url: str) -> float | None:
     """Seconds since the last transaction that a replica has taken over; None where the server is no replica. StoreUnavailable as above."""
     try:
-        with psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, application_name="nexus doctor") as connection:
+        with psycopg.connect(
+            url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, application_name="nexus doctor"
+        ) as connection:
             row = connection.execute(_SQL["replica"]).fetchone()
     except psycopg.Error as error:
         raise StoreUnavailable(f"replica: {' '.join(str(error).split())}") from error

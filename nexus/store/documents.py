@@ -87,7 +87,10 @@ def below_uri(connection: Connection, tenant: str, namespace: str, uri: str) -> 
 
 def put_document(connection: Connection, tenant: str, row: DocumentRow) -> DocumentStatus:
     """Insert or replace; returns the status in force: a person's decision outlives the document's next version."""
-    values = {name: getattr(row, name) for name in DocumentRow.__slots__} | {"tenant": tenant, "metadata": Jsonb(row.metadata)}
+    values = {name: getattr(row, name) for name in DocumentRow.__slots__} | {
+        "tenant": tenant,
+        "metadata": Jsonb(row.metadata),
+    }
     found = connection.execute(_SQL["put_document"], values).fetchone()
     assert found is not None
     return DocumentStatus(found[0])
@@ -110,28 +113,62 @@ def document_texts(connection: Connection, tenant: str, rids: Sequence[str]) -> 
     for row in connection.execute(_SQL["document_texts"], {"tenant": tenant, "rids": list(rids)}):
         rid, title, uri, revision, suffix, path, namespace, classification, tier, text, raised = row
         levels = tuple((start, end, tuple(Classification)[level]) for start, end, level in raised)
-        yield SourceText(DocumentRef(rid, title, uri, revision), text, suffix, path, namespace, tenant, Classification(classification), Tier(tier), levels)
+        yield SourceText(
+            DocumentRef(rid, title, uri, revision),
+            text,
+            suffix,
+            path,
+            namespace,
+            tenant,
+            Classification(classification),
+            Tier(tier),
+            levels,
+        )
 
 
 def list_documents(
-    connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str] = (), *, status: str = "", text: str = "",
-    after: str = "", limit: int = 100,
+    connection: Connection,
+    tenant: str,
+    clearance: Classification,
+    namespaces: Sequence[str] = (),
+    *,
+    status: str = "",
+    text: str = "",
+    after: str = "",
+    limit: int = 100,
 ) -> list[DocumentRow]:
     """Documents that a reader may see, in rid order; `text` occurs in title or path. What superseded one is told where that is visible, too."""
-    values = {"tenant": tenant, "level": clearance.rank, "namespaces": list(namespaces), "status": status, "text": text, "after": after, "limit": limit}
+    values = {
+        "tenant": tenant,
+        "level": clearance.rank,
+        "namespaces": list(namespaces),
+        "status": status,
+        "text": text,
+        "after": after,
+        "limit": limit,
+    }
     with connection.cursor(row_factory=class_row(DocumentRow)) as cursor:
         return cursor.execute(_SQL["list_documents"], values).fetchall()
 
 
-def count_documents(connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str] = ()) -> dict[str, tuple[int, int]]:
+def count_documents(
+    connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str] = ()
+) -> dict[str, tuple[int, int]]:
     """Status -> (documents, passages), as far as the reader may see them."""
     values = {"tenant": tenant, "level": clearance.rank, "namespaces": list(namespaces)}
-    return {status: (int(documents), int(passages)) for status, documents, passages in connection.execute(_SQL["count_documents"], values)}
+    return {
+        status: (int(documents), int(passages))
+        for status, documents, passages in connection.execute(_SQL["count_documents"], values)
+    }
 
 
-def set_status(connection: Connection, tenant: str, rid: str, status: DocumentStatus, superseded_by: str | None) -> None:
+def set_status(
+    connection: Connection, tenant: str, rid: str, status: DocumentStatus, superseded_by: str | None
+) -> None:
     """Change a document's status, and with it whether its passages are served."""
-    connection.execute(_SQL["set_status"], {"tenant": tenant, "rid": rid, "status": status.value, "superseded_by": superseded_by})
+    connection.execute(
+        _SQL["set_status"], {"tenant": tenant, "rid": rid, "status": status.value, "superseded_by": superseded_by}
+    )
     served = status in {DocumentStatus.ACTIVE, DocumentStatus.SUPERSEDED}
     connection.execute(_SQL["serve_segments"], {"tenant": tenant, "rid": rid, "served": served})
 
@@ -158,7 +195,9 @@ def decisions(connection: Connection, tenant: str, document: str) -> list[Decisi
         return cursor.execute(_SQL["decisions"], {"tenant": tenant, "document": document}).fetchall()
 
 
-def put_quarantine(connection: Connection, tenant: str, document: str, level: Classification, rows: Sequence[QuarantineRow]) -> None:
+def put_quarantine(
+    connection: Connection, tenant: str, document: str, level: Classification, rows: Sequence[QuarantineRow]
+) -> None:
     """Replace what is on record about a document's secrets."""
     connection.execute(_SQL["clear_quarantine"], {"tenant": tenant, "document": document})
     for row in rows:
@@ -166,7 +205,9 @@ def put_quarantine(connection: Connection, tenant: str, document: str, level: Cl
         connection.execute(_SQL["add_quarantine"], values | {"tenant": tenant, "level": level.rank})
 
 
-def list_quarantine(connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str] = (), limit: int = 1000) -> list[QuarantineRow]:
+def list_quarantine(
+    connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str] = (), limit: int = 1000
+) -> list[QuarantineRow]:
     """Findings that a reader may see."""
     values = {"tenant": tenant, "level": clearance.rank, "namespaces": list(namespaces), "limit": limit}
     with connection.cursor(row_factory=class_row(QuarantineRow)) as cursor:

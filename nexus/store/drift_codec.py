@@ -48,7 +48,11 @@ def _encoder(kind: Any) -> Callable[[Any], Any]:
         return list if item is _plain else lambda value: [item(part) for part in value]
     if (origin or kind) is dict:
         entry = _encoder(arguments[1]) if arguments else encode
-        return _plain if arguments[:1] == (str,) and entry is _plain else lambda value: {str(key): entry(part) for key, part in value.items()}
+        return (
+            _plain
+            if arguments[:1] == (str,) and entry is _plain
+            else lambda value: {str(key): entry(part) for key, part in value.items()}
+        )
     if isinstance(kind, type) and issubclass(kind, Enum):
         return lambda value: value.value
     made: Any = kind
@@ -59,9 +63,15 @@ def _encoder(kind: Any) -> Callable[[Any], Any]:
 def _dataclass_encoder(kind: Any, omitted: frozenset[str] = frozenset()) -> Callable[[Any], Any]:
     hints = get_type_hints(kind)
     fields = [(name, default, _encoder(hints[name])) for name, default in _fields_of(kind) if name not in omitted]
-    values_of = attrgetter(*(name for name, _, _ in fields)) if len(fields) > 1 else lambda value: (getattr(value, fields[0][0]),)
+    values_of = (
+        attrgetter(*(name for name, _, _ in fields))
+        if len(fields) > 1
+        else lambda value: (getattr(value, fields[0][0]),)
+    )
     return lambda value: {
-        name: item if known is _plain else known(item) for (name, default, known), item in zip(fields, values_of(value), strict=True) if item is not default and item != default
+        name: item if known is _plain else known(item)
+        for (name, default, known), item in zip(fields, values_of(value), strict=True)
+        if item is not default and item != default
     }
 
 

@@ -69,10 +69,27 @@ def add_findings(connection: Connection, tenant: str, run_id: str, rows: Iterabl
     with connection.cursor() as cursor, cursor.copy(_SQL["copy_findings"]) as copy:
         for row in rows:
             f = row.finding
-            copy.write_row((
-                tenant, run_id, f.fingerprint, list(row.needs), list(row.hidden), f.environment, f.flag.value, f.status, SEVERITIES[f.severity.value], f.undecided, row.main, False, f.rank,
-                row.calls, list(row.names), list(row.namespaces), bodies.of(f),
-            ))
+            copy.write_row(
+                (
+                    tenant,
+                    run_id,
+                    f.fingerprint,
+                    list(row.needs),
+                    list(row.hidden),
+                    f.environment,
+                    f.flag.value,
+                    f.status,
+                    SEVERITIES[f.severity.value],
+                    f.undecided,
+                    row.main,
+                    False,
+                    f.rank,
+                    row.calls,
+                    list(row.names),
+                    list(row.namespaces),
+                    bodies.of(f),
+                )
+            )
 
 
 class _Bodies:
@@ -95,30 +112,60 @@ class _Bodies:
         return known[1]
 
 
-def carry_findings(connection: Connection, tenant: str, from_run: str, run_id: str, fingerprints: Sequence[str]) -> None:
+def carry_findings(
+    connection: Connection, tenant: str, from_run: str, run_id: str, fingerprints: Sequence[str]
+) -> None:
     """Copy findings of an earlier run that are not resolved yet, or lately."""
     if fingerprints:
-        connection.execute(_SQL["carry"], {"tenant": tenant, "run_id": run_id, "from_run": from_run, "fingerprints": list(fingerprints)})
+        connection.execute(
+            _SQL["carry"],
+            {"tenant": tenant, "run_id": run_id, "from_run": from_run, "fingerprints": list(fingerprints)},
+        )
 
 
-def page(connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str], *, filters: dict[str, Any], after: tuple[float, str] | None,
-    limit: int) -> list[StoredFinding]:
+def page(
+    connection: Connection,
+    tenant: str,
+    run_id: str,
+    scope: str,
+    visible: Iterable[str],
+    *,
+    filters: dict[str, Any],
+    after: tuple[float, str] | None,
+    limit: int,
+) -> list[StoredFinding]:
     """Findings in order of rank, as far as a reader of the labels `visible` sees them. `filters` as in the query."""
     values = {
-        "tenant": tenant, "run_id": run_id, "scope": scope, "visible": sorted(visible),
-        "environment": "", "flag": "", "status": "", "entity": "", "namespace": "", "min_severity": 0, "state": "",
-        "after": after is not None, "after_rank": after[0] if after else 0.0, "after_fingerprint": after[1] if after else "", "limit": limit or None,
+        "tenant": tenant,
+        "run_id": run_id,
+        "scope": scope,
+        "visible": sorted(visible),
+        "environment": "",
+        "flag": "",
+        "status": "",
+        "entity": "",
+        "namespace": "",
+        "min_severity": 0,
+        "state": "",
+        "after": after is not None,
+        "after_rank": after[0] if after else 0.0,
+        "after_fingerprint": after[1] if after else "",
+        "limit": limit or None,
     } | filters
     return [_finding(row[0:9]) for row in connection.execute(_SQL["page"], values)]
 
 
-def carried(connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str]) -> list[StoredFinding]:
+def carried(
+    connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str]
+) -> list[StoredFinding]:
     """What a run carries over, as far as a reader sees it."""
     values = {"tenant": tenant, "run_id": run_id, "scope": scope, "visible": sorted(visible)}
     return [_finding(row) for row in connection.execute(_SQL["carried"], values)]
 
 
-def one(connection: Connection, tenant: str, fingerprint: str, labels: dict[str, frozenset[str]]) -> list[StoredFinding]:
+def one(
+    connection: Connection, tenant: str, fingerprint: str, labels: dict[str, frozenset[str]]
+) -> list[StoredFinding]:
     """The finding in the newest runs of each scope, where the reader sees it. `labels`: run id -> labels that the reader sees of it."""
     found = []
     for row in connection.execute(_SQL["one"], {"tenant": tenant, "fingerprint": fingerprint}):
@@ -128,13 +175,19 @@ def one(connection: Connection, tenant: str, fingerprint: str, labels: dict[str,
     return found
 
 
-def counts(connection: Connection, tenant: str, run_id: str, visible: Iterable[str], environment: str = "") -> list[CountRow]:
+def counts(
+    connection: Connection, tenant: str, run_id: str, visible: Iterable[str], environment: str = ""
+) -> list[CountRow]:
     """Counts before any filter."""
     with connection.cursor(row_factory=class_row(CountRow)) as cursor:
-        return cursor.execute(_SQL["counts"], {"tenant": tenant, "run_id": run_id, "visible": sorted(visible), "environment": environment}).fetchall()
+        return cursor.execute(
+            _SQL["counts"], {"tenant": tenant, "run_id": run_id, "visible": sorted(visible), "environment": environment}
+        ).fetchall()
 
 
-def state_counts(connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str]) -> dict[str, int]:
+def state_counts(
+    connection: Connection, tenant: str, run_id: str, scope: str, visible: Iterable[str]
+) -> dict[str, int]:
     """State -> findings of a run that are not confirmed."""
     values = {"tenant": tenant, "run_id": run_id, "scope": scope, "visible": sorted(visible)}
     return dict(connection.execute(_SQL["state_counts"], values).fetchall())

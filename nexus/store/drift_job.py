@@ -29,7 +29,10 @@ class EventRow:
 
 def take_lease(connection: Connection, name: str, holder: str, seconds: float) -> bool:
     """Take or renew a lease by the database's clock; false where another holder has it."""
-    return connection.execute(_SQL["take_lease"], {"name": name, "holder": holder, "seconds": seconds}).fetchone() is not None
+    return (
+        connection.execute(_SQL["take_lease"], {"name": name, "holder": holder, "seconds": seconds}).fetchone()
+        is not None
+    )
 
 
 def give_up_lease(connection: Connection, name: str, holder: str) -> None:

@@ -50,10 +50,14 @@ def find_run(connection: Connection, tenant: str, run_id: str) -> RunRow | None:
         return cursor.execute(_SQL["find_run"], {"tenant": tenant, "id": run_id}).fetchone()
 
 
-def newest_run(connection: Connection, tenant: str, environment: str, start: datetime | None = None, end: datetime | None = None) -> RunRow | None:
+def newest_run(
+    connection: Connection, tenant: str, environment: str, start: datetime | None = None, end: datetime | None = None
+) -> RunRow | None:
     """The newest finished run inside a range; without one, runs of the default window come first."""
     with connection.cursor(row_factory=class_row(RunRow)) as cursor:
-        return cursor.execute(_SQL["newest_run"], {"tenant": tenant, "environment": environment, "start": start, "end": end}).fetchone()
+        return cursor.execute(
+            _SQL["newest_run"], {"tenant": tenant, "environment": environment, "start": start, "end": end}
+        ).fetchone()
 
 
 def newest_standard_run(connection: Connection, tenant: str, environment: str) -> RunRow | None:
@@ -62,10 +66,14 @@ def newest_standard_run(connection: Connection, tenant: str, environment: str) -
         return cursor.execute(_SQL["newest_standard_run"], {"tenant": tenant, "environment": environment}).fetchone()
 
 
-def list_runs(connection: Connection, tenant: str, environment: str | None, limit: int, before: int = 0) -> list[RunRow]:
+def list_runs(
+    connection: Connection, tenant: str, environment: str | None, limit: int, before: int = 0
+) -> list[RunRow]:
     """Runs, newest first; `before` continues behind that seq."""
     with connection.cursor(row_factory=class_row(RunRow)) as cursor:
-        return cursor.execute(_SQL["list_runs"], {"tenant": tenant, "environment": environment, "limit": limit, "before": before}).fetchall()
+        return cursor.execute(
+            _SQL["list_runs"], {"tenant": tenant, "environment": environment, "limit": limit, "before": before}
+        ).fetchall()
 
 
 def delete_run(connection: Connection, tenant: str, run_id: str) -> None:
@@ -79,17 +87,32 @@ def replace_run(connection: Connection, tenant: str, run: RunRow) -> None:
     connection.execute(
         _SQL["add_run"],
         {
-            "tenant": tenant, "id": run.id, "environment": run.environment, "window_from": run.window_from, "window_to": run.window_to,
-            "document_revision": run.document_revision, "config_hash": run.config_hash, "input_digest": run.input_digest, "state": run.state, "error": run.error,
-            "error_code": run.error_code, "trigger": run.trigger, "standard": run.standard, "labels": list(run.labels), "body": Jsonb(run.body),
-            "started_at": run.started_at, "generated_at": run.generated_at,
+            "tenant": tenant,
+            "id": run.id,
+            "environment": run.environment,
+            "window_from": run.window_from,
+            "window_to": run.window_to,
+            "document_revision": run.document_revision,
+            "config_hash": run.config_hash,
+            "input_digest": run.input_digest,
+            "state": run.state,
+            "error": run.error,
+            "error_code": run.error_code,
+            "trigger": run.trigger,
+            "standard": run.standard,
+            "labels": list(run.labels),
+            "body": Jsonb(run.body),
+            "started_at": run.started_at,
+            "generated_at": run.generated_at,
         },
     )
 
 
 def prune_runs(connection: Connection, tenant: str, environment: str, keep_all: int, keep: int) -> int:
     """Keep the newest `keep_all` runs, and of those up to `keep` the last of each day."""
-    return connection.execute(_SQL["prune_runs"], {"tenant": tenant, "environment": environment, "keep_all": keep_all, "keep": keep}).rowcount
+    return connection.execute(
+        _SQL["prune_runs"], {"tenant": tenant, "environment": environment, "keep_all": keep_all, "keep": keep}
+    ).rowcount
 
 
 def tenants(connection: Connection) -> list[str]:

@@ -32,7 +32,10 @@ class TransitionRow:
 def states(connection: Connection, tenant: str, scope: str) -> dict[str, Memory]:
     """Fingerprint -> what is known of it in one scope."""
     with connection.cursor(row_factory=kwargs_row(_memory)) as cursor:
-        return {memory.fingerprint: memory for memory in cursor.execute(_SQL["list_states"], {"tenant": tenant, "scope": scope})}
+        return {
+            memory.fingerprint: memory
+            for memory in cursor.execute(_SQL["list_states"], {"tenant": tenant, "scope": scope})
+        }
 
 
 def states_of(connection: Connection, tenant: str, fingerprint: str) -> list[tuple[str, Memory]]:
@@ -49,10 +52,29 @@ def put_states(connection: Connection, tenant: str, scope: str, memories: Iterab
     connection.execute(_SQL["delete_states"], {"tenant": tenant, "scope": scope, "fingerprints": list(known)})
     with connection.cursor() as cursor, cursor.copy(_SQL["copy_states"]) as copy:
         for m in known.values():
-            copy.write_row((
-                tenant, scope, m.fingerprint, m.state.value, m.before.value if m.before else "", m.flag.value, m.status, m.relation, m.source, m.target, m.decided, m.first_detected,
-                m.changed_at, m.present, m.missing, m.counted_on, m.reason, m.owner, m.expires_at,
-            ))
+            copy.write_row(
+                (
+                    tenant,
+                    scope,
+                    m.fingerprint,
+                    m.state.value,
+                    m.before.value if m.before else "",
+                    m.flag.value,
+                    m.status,
+                    m.relation,
+                    m.source,
+                    m.target,
+                    m.decided,
+                    m.first_detected,
+                    m.changed_at,
+                    m.present,
+                    m.missing,
+                    m.counted_on,
+                    m.reason,
+                    m.owner,
+                    m.expires_at,
+                )
+            )
 
 
 def _memory(*, state: str, before: str, flag: str, **columns: Any) -> Memory:

@@ -66,7 +66,11 @@ class EmbeddedPostgres:
         options = [part for key, value in _CONFIG.items() for part in ("-c", f"{key}={value}")]
         self._process = subprocess.Popen(
             [str(binaries / "postgres"), "-D", str(self._data), "-k", str(self._socket), *options],
-            stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True, **self._as_user(),
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            **self._as_user(),
         )
         log.close()
         self._wait()
@@ -128,8 +132,20 @@ class EmbeddedPostgres:
         self._data.mkdir(mode=0o700, exist_ok=True)
         self._own(self._data)
         result = subprocess.run(
-            [str(binaries / "initdb"), "--auth=trust", "--encoding=utf8", "--locale=C.UTF-8", "-U", "postgres", "-D", str(self._data)],
-            capture_output=True, check=False, text=True, **self._as_user(),
+            [
+                str(binaries / "initdb"),
+                "--auth=trust",
+                "--encoding=utf8",
+                "--locale=C.UTF-8",
+                "-U",
+                "postgres",
+                "-D",
+                str(self._data),
+            ],
+            capture_output=True,
+            check=False,
+            text=True,
+            **self._as_user(),
         )
         if result.returncode:
             msg = f"cannot make a database in {self._data}: {result.stderr.strip()}"
@@ -140,7 +156,9 @@ class EmbeddedPostgres:
         if (self._data / "postmaster.pid").exists():
             subprocess.run(
                 [str(binaries / "pg_ctl"), "-D", str(self._data), "-m", "fast", "-w", "stop"],
-                capture_output=True, check=False, **self._as_user(),
+                capture_output=True,
+                check=False,
+                **self._as_user(),
             )
 
     def _wait(self) -> None:

@@ -21,12 +21,28 @@ def list_entities(connection: Connection, wanted: EntityFilter) -> list[Entity]:
     rows = connection.execute(
         _SQL["list_entities"],
         {
-            "tenant": wanted.tenant, "class_rank": wanted.clearance.rank, "namespaces": list(wanted.namespaces), "state": wanted.state, "kind": wanted.kind,
+            "tenant": wanted.tenant,
+            "class_rank": wanted.clearance.rank,
+            "namespaces": list(wanted.namespaces),
+            "state": wanted.state,
+            "kind": wanted.kind,
             "text": wanted.text,
         },
     ).fetchall()
     return [
-        Entity(rid, name, kind, tuple(aliases), owner, namespace, tuple(environments), EntityState(state), tuple(evidence), tuple(members), attributes)
+        Entity(
+            rid,
+            name,
+            kind,
+            tuple(aliases),
+            owner,
+            namespace,
+            tuple(environments),
+            EntityState(state),
+            tuple(evidence),
+            tuple(members),
+            attributes,
+        )
         for rid, name, kind, aliases, owner, namespace, environments, state, evidence, members, attributes in rows
     ]
 
@@ -38,14 +54,27 @@ def replace_entities(connection: Connection, tenant: str, entities: Iterable[Ent
     differing = [rid for rid in {*kept, *wanted} if kept.get(rid) != wanted.get(rid)]
     connection.execute(_SQL["delete_entities"], {"tenant": tenant, "rids": differing})
     with connection.cursor() as cursor:
-        cursor.executemany(_SQL["add_entity"], [_row(tenant, wanted[rid]) for rid in sorted(differing) if rid in wanted])
+        cursor.executemany(
+            _SQL["add_entity"], [_row(tenant, wanted[rid]) for rid in sorted(differing) if rid in wanted]
+        )
 
 
 def _row(tenant: str, entity: Entity) -> dict[str, object]:
     return {
-        "tenant": tenant, "rid": entity.rid, "name": entity.name, "kind": entity.kind, "aliases": list(entity.aliases), "owner": entity.owner,
-        "namespace": entity.namespace, "environments": list(entity.environments), "state": entity.state.value, "evidence": list(entity.evidence),
-        "members": list(entity.members), "attributes": Jsonb(entity.attributes), "scopes": scopes(entity), "class_rank": level(entity).rank,
+        "tenant": tenant,
+        "rid": entity.rid,
+        "name": entity.name,
+        "kind": entity.kind,
+        "aliases": list(entity.aliases),
+        "owner": entity.owner,
+        "namespace": entity.namespace,
+        "environments": list(entity.environments),
+        "state": entity.state.value,
+        "evidence": list(entity.evidence),
+        "members": list(entity.members),
+        "attributes": Jsonb(entity.attributes),
+        "scopes": scopes(entity),
+        "class_rank": level(entity).rank,
     }
 
 
@@ -62,7 +91,10 @@ def level(entity: Entity) -> Classification:
 def list_decisions(connection: Connection, tenant: str, name: str = "") -> list[Decision]:
     """Decisions in the order in which they were made."""
     rows = connection.execute(_SQL["list_decisions"], {"tenant": tenant, "name": name}).fetchall()
-    return [Decision(Action(action), about, who, why, kind, other, number, at) for action, about, who, why, kind, other, number, at in rows]
+    return [
+        Decision(Action(action), about, who, why, kind, other, number, at)
+        for action, about, who, why, kind, other, number, at in rows
+    ]
 
 
 def add_decision(connection: Connection, tenant: str, decision: Decision, at: datetime) -> int:
@@ -70,8 +102,14 @@ def add_decision(connection: Connection, tenant: str, decision: Decision, at: da
     row = connection.execute(
         _SQL["add_decision"],
         {
-            "tenant": tenant, "action": decision.action.value, "name": decision.name, "kind": decision.kind, "other": decision.other, "who": decision.who,
-            "why": decision.why, "at": at,
+            "tenant": tenant,
+            "action": decision.action.value,
+            "name": decision.name,
+            "kind": decision.kind,
+            "other": decision.other,
+            "who": decision.who,
+            "why": decision.why,
+            "at": at,
         },
     ).fetchone()
     assert row is not None
@@ -86,8 +124,11 @@ def replace_ambiguous(connection: Connection, tenant: str, found: dict[str, tupl
             _SQL["add_ambiguous"],
             [
                 {
-                    "tenant": tenant, "name": name, "candidates": sorted(f"{e.kind} {e.name}" for e in candidates),
-                    "class_rank": max(level(e).rank for e in candidates), "scopes": sorted({s for e in candidates for s in scopes(e)}),
+                    "tenant": tenant,
+                    "name": name,
+                    "candidates": sorted(f"{e.kind} {e.name}" for e in candidates),
+                    "class_rank": max(level(e).rank for e in candidates),
+                    "scopes": sorted({s for e in candidates for s in scopes(e)}),
                 }
                 for name, candidates in sorted(found.items())
             ],
@@ -97,6 +138,7 @@ def replace_ambiguous(connection: Connection, tenant: str, found: dict[str, tupl
 def list_ambiguous(connection: Connection, wanted: EntityFilter) -> list[dict[str, object]]:
     """Ambiguous spellings that the reader may see."""
     rows = connection.execute(
-        _SQL["list_ambiguous"], {"tenant": wanted.tenant, "class_rank": wanted.clearance.rank, "namespaces": list(wanted.namespaces)}
+        _SQL["list_ambiguous"],
+        {"tenant": wanted.tenant, "class_rank": wanted.clearance.rank, "namespaces": list(wanted.namespaces)},
     ).fetchall()
     return [{"name": name, "candidates": list(candidates)} for name, candidates in rows]

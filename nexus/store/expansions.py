@@ -69,4 +69,6 @@ def named_documents(connection: Connection, reader: Reader, names: Sequence[str]
 def document_passages(connection: Connection, reader: Reader, documents: Sequence[str], limit: int) -> list[TextRow]:
     """The first passages of each of the documents, in order."""
     with connection.cursor(row_factory=class_row(TextRow)) as cursor:
-        return cursor.execute(_SQL["document_passages"], reader.values() | {"documents": list(documents), "limit": limit}).fetchall()
+        return cursor.execute(
+            _SQL["document_passages"], reader.values() | {"documents": list(documents), "limit": limit}
+        ).fetchall()

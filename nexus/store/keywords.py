@@ -67,8 +67,15 @@ def _best(connection: Connection, reader: Reader, ids: Ints, scores: NDArray[np.
     if len(rounded) > limit:
         kept = rounded >= np.partition(rounded, -limit)[-limit]
         ids, scores, rounded = ids[kept], scores[kept], rounded[kept]
-    names = {number: (rid, document) for number, rid, document in connection.execute(_SQL["named"], {"tenant": reader.tenant, "ids": ids.tolist()})}
-    rows = [(-place, *names[number], number, score) for number, place, score in zip(ids.tolist(), rounded.tolist(), scores.tolist(), strict=True) if number in names]
+    names = {
+        number: (rid, document)
+        for number, rid, document in connection.execute(_SQL["named"], {"tenant": reader.tenant, "ids": ids.tolist()})
+    }
+    rows = [
+        (-place, *names[number], number, score)
+        for number, place, score in zip(ids.tolist(), rounded.tolist(), scores.tolist(), strict=True)
+        if number in names
+    ]
     return [Match(number, rid, document, score) for _, rid, document, number, score in sorted(rows)[:limit]]
 
 
@@ -87,7 +94,9 @@ def _read(connection: Connection, reader: Reader, terms: QuestionTerms) -> _Corp
             found[term].append((held[0] + begin_of[pack], held[1]))
     if fresh:
         parts = [Postings(unpacked(row[8], 64), unpacked(row[9], 32), unpacked(row[10], 16)) for row in fresh]
-        for term, places, frequencies in Postings.joined(parts, begins[len(packs) : -1].tolist(), list(terms)).of_terms(np.array(list(terms), np.int64)):
+        for term, places, frequencies in Postings.joined(parts, begins[len(packs) : -1].tolist(), list(terms)).of_terms(
+            np.array(list(terms), np.int64)
+        ):
             found[term].append((places, frequencies))
     seen = _seen(packs, begins)
     postings = {term: _joined(held, seen) for term, held in found.items() if held}

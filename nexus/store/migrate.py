@@ -52,7 +52,9 @@ def migrations() -> list[Migration]:
     root = _folder()
     once = sorted((f for f in root.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
     again = root.joinpath("repeatable")
-    repeat = sorted((f for f in again.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name) if again.is_dir() else []
+    repeat = (
+        sorted((f for f in again.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name) if again.is_dir() else []
+    )
     return [Migration(f.name, f.read_text(encoding="utf-8"), repeatable=False) for f in once] + [
         Migration(f"repeatable/{f.name}", f.read_text(encoding="utf-8"), repeatable=True) for f in repeat
     ]

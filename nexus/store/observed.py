@@ -20,12 +20,41 @@ PENDING: Final = -1
 MINUTE, HOUR, DAY = 0, 1, 2
 KEY: Final = ("tenant", "grain", "edge", "start", "shard")
 _COUNTS: Final = (
-    "facts", "calls", "handled", "messages", "retries", "client_errors", "server_errors", "errors", "cancelled", "observed", "clock_suspect", "queue_unmeasured",
-    "client_sum", "server_sum", "queue_sum", "first_ns", "last_ns", "client_min", "client_max", "server_min", "server_max", "queue_min", "queue_max",
+    "facts",
+    "calls",
+    "handled",
+    "messages",
+    "retries",
+    "client_errors",
+    "server_errors",
+    "errors",
+    "cancelled",
+    "observed",
+    "clock_suspect",
+    "queue_unmeasured",
+    "client_sum",
+    "server_sum",
+    "queue_sum",
+    "first_ns",
+    "last_ns",
+    "client_min",
+    "client_max",
+    "server_min",
+    "server_max",
+    "queue_min",
+    "queue_max",
 )
 ROW_SCHEMA: Final[dict[str, Any]] = {
-    "tenant": pl.String, "grain": pl.Int16, "edge": pl.Int64, "start": pl.Int64, **dict.fromkeys(_COUNTS, pl.Int64), "bags": pl.String, "sketches": pl.Binary, "shown": pl.Binary,
-    "examples": pl.String, "shard": pl.Int16,
+    "tenant": pl.String,
+    "grain": pl.Int16,
+    "edge": pl.Int64,
+    "start": pl.Int64,
+    **dict.fromkeys(_COUNTS, pl.Int64),
+    "bags": pl.String,
+    "sketches": pl.Binary,
+    "shown": pl.Binary,
+    "examples": pl.String,
+    "shard": pl.Int16,
 }
 _BYTES: Final = ("sketches", "shown")
 # Offenders of a tenant from which on no new ones are named (a batch may bring the last few).
@@ -61,7 +90,14 @@ def lock_position(connection: Connection, shard: int = LOCAL) -> Position:
 
 def move_position(connection: Connection, moved: Position, at: datetime, shard: int = LOCAL) -> None:
     """Store the position of a shard."""
-    values = {"name": position_name(shard), "position": json.dumps(moved.position), "seq": moved.seq, "rules": moved.rules, "at": at, "holder": moved.holder}
+    values = {
+        "name": position_name(shard),
+        "position": json.dumps(moved.position),
+        "seq": moved.seq,
+        "rules": moved.rules,
+        "at": at,
+        "holder": moved.holder,
+    }
     connection.execute(_SQL["move_position"], values)
 
 
@@ -84,7 +120,17 @@ def edge_ids(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:
 
 def add_edges(connection: Connection, edges: pl.DataFrame) -> pl.DataFrame:
     """Add edges (columns as in observed_edge, without id); their `tenant`, `rid`, `id`."""
-    names = ("tenant", "rid", "relation", "source", "source_env", "target", "target_kind", "target_env", "infrastructure")
+    names = (
+        "tenant",
+        "rid",
+        "relation",
+        "source",
+        "source_env",
+        "target",
+        "target_kind",
+        "target_env",
+        "infrastructure",
+    )
     # In one order everywhere: shards that add the same edges wait for one another, and never in a circle. Likewise below.
     edges = edges.sort("tenant", "rid")
     connection.execute(_SQL["add_edges"], {f"{name}s": edges[name].to_list() for name in names})
@@ -104,7 +150,12 @@ def known_services(connection: Connection, tenants: list[str]) -> pl.DataFrame:
 
 def count_overflow(connection: Connection, lost: pl.DataFrame) -> None:
     """Add `tenant`, `offender`, `len` to the counters of folded edges; beyond `MAX_OFFENDERS` of a tenant to that of `(other)`."""
-    values = {"tenants": lost["tenant"].to_list(), "offenders": lost["offender"].to_list(), "counts": lost["len"].to_list(), "most": MAX_OFFENDERS}
+    values = {
+        "tenants": lost["tenant"].to_list(),
+        "offenders": lost["offender"].to_list(),
+        "counts": lost["len"].to_list(),
+        "most": MAX_OFFENDERS,
+    }
     connection.execute(_SQL["count_overflow"], values)
 
 
@@ -161,23 +212,40 @@ def _copy_revised(connection: Connection, rows: pl.DataFrame) -> None:
 
 def pending_rows(connection: Connection, shard: int) -> pl.DataFrame:
     """Every pending row of a shard."""
-    with connection.cursor() as cursor, cursor.copy(f"COPY ({_SQL['pending']}) TO STDOUT (FORMAT csv)", {"shard": shard}) as out:
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY ({_SQL['pending']}) TO STDOUT (FORMAT csv)", {"shard": shard}) as out,
+    ):
         return _frame(b"".join(bytes(part) for part in out))
 
 
 def windows_held(connection: Connection, tenants: list[str], starts: list[int], shard: int) -> set[int]:
     """Those minutes (seconds) of which a shard has folded rows."""
-    return {start for (start,) in connection.execute(_SQL["windows_held"], {"tenants": tenants, "starts": starts, "shard": shard}).fetchall()}
+    return {
+        start
+        for (start,) in connection.execute(
+            _SQL["windows_held"], {"tenants": tenants, "starts": starts, "shard": shard}
+        ).fetchall()
+    }
 
 
 def rows_inside(connection: Connection, grain: int, over: pl.DataFrame, size: int, shard: int) -> pl.DataFrame:
     """Rows of `grain` of a shard inside the coarser windows of `over` (`tenant`, `edge`, `over` = start), `size` seconds long."""
-    values = {"grain": grain, "tenants": over["tenant"].to_list(), "edges": over["edge"].to_list(), "starts": over["over"].to_list(), "size": size, "shard": shard}
+    values = {
+        "grain": grain,
+        "tenants": over["tenant"].to_list(),
+        "edges": over["edge"].to_list(),
+        "starts": over["over"].to_list(),
+        "size": size,
+        "shard": shard,
+    }
     return pl.DataFrame(connection.execute(_SQL["rows_inside"], values).fetchall(), schema=ROW_SCHEMA, orient="row")
 
 
 def _csv(frame: pl.DataFrame) -> bytes:
-    frame = frame.with_columns(("\\x" + pl.col(name).bin.encode("hex")).alias(name) for name in _BYTES if name in frame.columns)
+    frame = frame.with_columns(
+        ("\\x" + pl.col(name).bin.encode("hex")).alias(name) for name in _BYTES if name in frame.columns
+    )
     out = BytesIO()
     # Quoted texts, so that an empty one is not null.
     frame.write_csv(out, include_header=False, quote_style="non_numeric")
@@ -187,20 +255,32 @@ def _csv(frame: pl.DataFrame) -> bytes:
 def touch_windows(connection: Connection, windows: pl.DataFrame, at: datetime) -> None:
     """Note when windows (`tenant`, `start` in seconds) were last touched."""
     windows = windows.sort("tenant", "start")
-    connection.execute(_SQL["touch_windows"], {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list(), "at": at})
+    connection.execute(
+        _SQL["touch_windows"], {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list(), "at": at}
+    )
 
 
 def settled_windows(connection: Connection, windows: pl.DataFrame) -> pl.DataFrame:
     """Those of the windows (`tenant`, `start`) that are settled."""
     values = {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list()}
-    return pl.DataFrame(connection.execute(_SQL["settled_windows"], values).fetchall(), schema={"tenant": pl.String, "start": pl.Int64}, orient="row")
+    return pl.DataFrame(
+        connection.execute(_SQL["settled_windows"], values).fetchall(),
+        schema={"tenant": pl.String, "start": pl.Int64},
+        orient="row",
+    )
 
 
 def count_deliveries(connection: Connection, counts: pl.DataFrame) -> None:
     """Add `tenant`, `service`, `environment`, `minute`, `late`, `duplicates`, `rejected` to the counters of deliveries."""
     counts = counts.sort("tenant", "service", "environment", "minute")
     names = {
-        "tenants": "tenant", "services": "service", "environments": "environment", "minutes": "minute", "late": "late", "duplicates": "duplicates", "rejected": "rejected",
+        "tenants": "tenant",
+        "services": "service",
+        "environments": "environment",
+        "minutes": "minute",
+        "late": "late",
+        "duplicates": "duplicates",
+        "rejected": "rejected",
     }
     connection.execute(_SQL["count_deliveries"], {key: counts[name].to_list() for key, name in names.items()})
 
@@ -208,7 +288,10 @@ def count_deliveries(connection: Connection, counts: pl.DataFrame) -> None:
 def deliveries(connection: Connection, tenant: str, window: TimeRange) -> dict[tuple[str, str], dict[str, int]]:
     """Counters of deliveries that arrived in a range, by service and environment."""
     rows = connection.execute(_SQL["deliveries"], {"tenant": tenant, "from": window.start, "to": window.end}).fetchall()
-    return {(service, environment): {"late": late, "duplicates": duplicates, "rejected": rejected} for service, environment, late, duplicates, rejected in rows}
+    return {
+        (service, environment): {"late": late, "duplicates": duplicates, "rejected": rejected}
+        for service, environment, late, duplicates, rejected in rows
+    }
 
 
 def delivery_totals(connection: Connection) -> tuple[int, int, int]:

@@ -18,7 +18,9 @@ def edge_names(connection: Connection, tenant: str, environment: str | None) -> 
     return dict(connection.execute(_SQL["names"], {"tenant": tenant, "environment": environment}).fetchall())
 
 
-def histories(connection: Connection, tenant: str, first: int, until: int) -> list[tuple[int, int, int, int, int, int, int]]:
+def histories(
+    connection: Connection, tenant: str, first: int, until: int
+) -> list[tuple[int, int, int, int, int, int, int]]:
     """(edge, word, mask, calls, messages, traces, second first seen) over the days [first, until) since the epoch.
 
     Bit n of a mask is day `first + WORD * word + n`. Lines of one edge and word add up: those of shards, and what is pending.
@@ -27,9 +29,13 @@ def histories(connection: Connection, tenant: str, first: int, until: int) -> li
     return connection.execute(_SQL["histories"], {"tenant": tenant, "from": first, "to": until}).fetchall()
 
 
-def counts_by_day(connection: Connection, tenant: str, edges: Sequence[int], first: int, until: int) -> Iterator[tuple[int, int, int]]:
+def counts_by_day(
+    connection: Connection, tenant: str, edges: Sequence[int], first: int, until: int
+) -> Iterator[tuple[int, int, int]]:
     """(edge, day offset, messages, or calls where it has none) of edges, in that order."""
-    yield from connection.execute(_SQL["counts_by_day"], {"tenant": tenant, "edges": list(edges), "from": first, "to": until})
+    yield from connection.execute(
+        _SQL["counts_by_day"], {"tenant": tenant, "edges": list(edges), "from": first, "to": until}
+    )
 
 
 def drop_days(connection: Connection, before: date) -> None:

@@ -27,7 +27,14 @@ def send(connection: Connection, sender: int, shard: int, spans: pl.DataFrame, a
     for (tenant,), mine in spans.partition_by("tenant", as_dict=True, maintain_order=True).items():
         out = BytesIO()
         mine.write_ipc(out, compression="zstd")
-        values = {"tenant": tenant, "shard": shard, "sender": sender, "spans": mine.height, "payload": out.getvalue(), "at": at}
+        values = {
+            "tenant": tenant,
+            "shard": shard,
+            "sender": sender,
+            "spans": mine.height,
+            "payload": out.getvalue(),
+            "at": at,
+        }
         connection.execute(_SQL["send"], values)
 
 
@@ -43,7 +50,10 @@ def take(connection: Connection, shard: int, ids: list[int], at: datetime) -> No
 
 def taken(connection: Connection, shard: int, after: int, count: int) -> list[Letter]:
     """Letters taken before, behind the one of that id."""
-    return [_letter(*row) for row in connection.execute(_SQL["taken"], {"shard": shard, "after": after, "count": count}).fetchall()]
+    return [
+        _letter(*row)
+        for row in connection.execute(_SQL["taken"], {"shard": shard, "after": after, "count": count}).fetchall()
+    ]
 
 
 def expire(connection: Connection, shard: int, before: datetime) -> int:

@@ -35,13 +35,25 @@ class Named:
 def named(connection: Connection, tenant: str) -> Named:
     """The names of a tenant. A few probes of an index an edge."""
     speakers = {source for (source,) in connection.execute(_SQL["named_speakers"], {"tenant": tenant})}
-    answered = {(name, kind, alias) for name, kind, item in _in_bags(connection, tenant, "reached") for alias in item.split(_SEPARATOR) if alias and alias not in speakers}
-    return Named(tuple(named_nodes(connection, tenant)), tuple(sorted(set(_in_bags(connection, tenant, "alias")))), tuple(sorted(answered)))
+    answered = {
+        (name, kind, alias)
+        for name, kind, item in _in_bags(connection, tenant, "reached")
+        for alias in item.split(_SEPARATOR)
+        if alias and alias not in speakers
+    }
+    return Named(
+        tuple(named_nodes(connection, tenant)),
+        tuple(sorted(set(_in_bags(connection, tenant, "alias")))),
+        tuple(sorted(answered)),
+    )
 
 
 def named_nodes(connection: Connection, tenant: str) -> list[NamedNode]:
     """`Named.nodes`."""
-    return [(name, NodeKind(kind), environment) for name, kind, environment in connection.execute(_SQL["named_nodes"], {"tenant": tenant})]
+    return [
+        (name, NodeKind(kind), environment)
+        for name, kind, environment in connection.execute(_SQL["named_nodes"], {"tenant": tenant})
+    ]
 
 
 def _in_bags(connection: Connection, tenant: str, kind: str) -> Iterator[Alias]:

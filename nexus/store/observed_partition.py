@@ -44,7 +44,12 @@ def expire(connection: Connection, minutes: datetime, hours: datetime, days: dat
     count = 0
     for grain, (before, size) in enumerate(zip((minutes, hours, days, days - _ERA), _SIZES, strict=True)):
         query = _SQL["expire_default" if grain < len(_SIZES) - 1 else "expire_eras"]
-        count += _noted(connection, grain, before, connection.execute(query, {"grain": grain, "before": int(before.timestamp()), "size": size}).rowcount)
+        count += _noted(
+            connection,
+            grain,
+            before,
+            connection.execute(query, {"grain": grain, "before": int(before.timestamp()), "size": size}).rowcount,
+        )
     connection.execute(_SQL["expire_windows"], {"before": int(days.timestamp())})
     connection.execute(_SQL["expire_deliveries"], {"before": days})
     return count

@@ -13,7 +13,9 @@ from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("observed")
-_ROWS: Final = {"edge": pl.Int64, "start": pl.Int64, "grain": pl.Int16} | {name: kind for name, kind in ROW_SCHEMA.items() if name not in {"tenant", "shard"}}
+_ROWS: Final = {"edge": pl.Int64, "start": pl.Int64, "grain": pl.Int16} | {
+    name: kind for name, kind in ROW_SCHEMA.items() if name not in {"tenant", "shard"}
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +76,36 @@ def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
     # What is pending is there by minute, whatever grain is read.
     spans = [(grain, span.start, span.end) for span in wanted.spans for grain in (span.grain, PENDING)]
     values: dict[str, Any] = {
-        "tenant": wanted.tenant, "grains": [grain for grain, _, _ in spans], "froms": [start for _, start, _ in spans], "tos": [end for _, _, end in spans],
-        "service": wanted.service, "rids": list(wanted.rids),
-        "environment": wanted.environment, "namespace": wanted.namespace, "source": wanted.source, "target": wanted.target, "entity": wanted.entity,
-        "relation": wanted.relation, "infrastructure": wanted.infrastructure, "after": wanted.after, "count": wanted.limit,
+        "tenant": wanted.tenant,
+        "grains": [grain for grain, _, _ in spans],
+        "froms": [start for _, start, _ in spans],
+        "tos": [end for _, _, end in spans],
+        "service": wanted.service,
+        "rids": list(wanted.rids),
+        "environment": wanted.environment,
+        "namespace": wanted.namespace,
+        "source": wanted.source,
+        "target": wanted.target,
+        "entity": wanted.entity,
+        "relation": wanted.relation,
+        "infrastructure": wanted.infrastructure,
+        "after": wanted.after,
+        "count": wanted.limit,
     }
     with connection.cursor(row_factory=class_row(EdgeRow)) as cursor:
         return cursor.execute(_SQL["find_edges"], values).fetchall()
 
 
-def rows_between(connection: Connection, tenant: str, grain: int, edges: list[int], start: int, end: int) -> pl.DataFrame:
+def rows_between(
+    connection: Connection, tenant: str, grain: int, edges: list[int], start: int, end: int
+) -> pl.DataFrame:
     """Stored rows of edges in [start, end) seconds, with what is pending in them (grain -1, by minute)."""
     return _rows(connection, tenant, [grain, PENDING], edges, start, end)
 
 
-def rows_of_grain(connection: Connection, tenant: str, grain: int, edges: list[int], start: int, end: int) -> pl.DataFrame:
+def rows_of_grain(
+    connection: Connection, tenant: str, grain: int, edges: list[int], start: int, end: int
+) -> pl.DataFrame:
     """Stored rows of edges in [start, end) seconds, without what is pending."""
     return _rows(connection, tenant, [grain], edges, start, end)
 
@@ -98,7 +115,9 @@ def overfull(connection: Connection, tenant: str, count: int) -> list[tuple[str,
     return connection.execute(_SQL["overfull"], {"tenant": tenant, "count": count}).fetchall()
 
 
-def _rows(connection: Connection, tenant: str, grains: list[int], edges: list[int], start: int, end: int) -> pl.DataFrame:
+def _rows(
+    connection: Connection, tenant: str, grains: list[int], edges: list[int], start: int, end: int
+) -> pl.DataFrame:
     values = {"tenant": tenant, "grains": grains, "edges": edges, "from": start, "to": end}
     with connection.cursor(binary=True) as cursor:
         return pl.DataFrame(cursor.execute(_SQL["rows_between"], values).fetchall(), schema=_ROWS, orient="row")

@@ -39,12 +39,16 @@ def newest(connection: Connection) -> int:
 
 def answer(connection: Connection, shard: int, caught_up: int, behind: int, at: datetime) -> None:
     """The shard has rolled up everything that was acknowledged at request `caught_up`."""
-    connection.execute(_SQL["answer"], {"name": position_name(shard), "caught_up": caught_up, "behind": behind, "at": at})
+    connection.execute(
+        _SQL["answer"], {"name": position_name(shard), "caught_up": caught_up, "behind": behind, "at": at}
+    )
 
 
 def caught_up(connection: Connection, request: int, shards: Sequence[int]) -> bool:
     """Whether every one of the shards has answered."""
-    row = connection.execute(_SQL["caught_up"], {"names": [position_name(shard) for shard in shards], "id": request}).fetchone()
+    row = connection.execute(
+        _SQL["caught_up"], {"names": [position_name(shard) for shard in shards], "id": request}
+    ).fetchone()
     return bool(row and row[0] == len(shards))
 
 

@@ -31,7 +31,11 @@ def settled_since(connection: Connection, since: datetime) -> bool:
 def settled_before(connection: Connection, windows: pl.DataFrame, at: datetime) -> pl.DataFrame:
     """Those of the windows (`tenant`, `start`) that had settled by then."""
     values = {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list(), "at": at}
-    return pl.DataFrame(connection.execute(_SQL["settled_before"], values).fetchall(), schema={"tenant": pl.String, "start": pl.Int64}, orient="row")
+    return pl.DataFrame(
+        connection.execute(_SQL["settled_before"], values).fetchall(),
+        schema={"tenant": pl.String, "start": pl.Int64},
+        orient="row",
+    )
 
 
 def needed_since(connection: Connection, since: datetime) -> datetime | None:

@@ -58,7 +58,10 @@ def pack(connection: Connection, tenant: str, *, fresh: int = FRESH, largest: in
     group, segments, size = _next(connection.execute(_SQL["unpacked_segments"], {"tenant": tenant}).fetchall(), largest)
     if not segments:
         return False
-    packs = [_Pack(number, (namespace, level), whole, live) for number, namespace, level, whole, live in connection.execute(_SQL["packs"], {"tenant": tenant})]
+    packs = [
+        _Pack(number, (namespace, level), whole, live)
+        for number, namespace, level, whole, live in connection.execute(_SQL["packs"], {"tenant": tenant})
+    ]
     joined = []
     for other in sorted((other for other in packs if other.group == group), key=lambda other: other.live):
         # Those that are as large as what there is by now, and those that are mostly gone.
@@ -93,7 +96,9 @@ def _write(connection: Connection, tenant: str, group: tuple[str, int], segments
     passages, lengths, parts, numbers, places = [], [], [], [], []
     at = 0
     with connection.cursor(binary=True) as cursor:
-        for number, ids, sizes, terms, within, frequencies in cursor.execute(_SQL["terms_of"], {"tenant": tenant, "segments": list(segments)}):
+        for number, ids, sizes, terms, within, frequencies in cursor.execute(
+            _SQL["terms_of"], {"tenant": tenant, "segments": list(segments)}
+        ):
             numbers.append(number)
             places.append(at)
             passages.append(unpacked(ids, 64))
@@ -102,7 +107,14 @@ def _write(connection: Connection, tenant: str, group: tuple[str, int], segments
             at += len(passages[-1])
     if not numbers:
         return
-    values = {"tenant": tenant, "namespace": group[0], "level": group[1], "size": at, "passages": packed(np.concatenate(passages), 64), "lengths": packed(np.concatenate(lengths), 32)}
+    values = {
+        "tenant": tenant,
+        "namespace": group[0],
+        "level": group[1],
+        "size": at,
+        "passages": packed(np.concatenate(passages), 64),
+        "lengths": packed(np.concatenate(lengths), 32),
+    }
     row = connection.execute(_SQL["add_pack"], values).fetchone()
     assert row is not None
     with connection.cursor() as cursor, cursor.copy(_SQL["copy_rows"]) as copy:

@@ -73,8 +73,15 @@ class PassageRow:
     def passage(self) -> Passage:
         """The vocabulary's passage."""
         return Passage(
-            self.rid, DocumentRef(self.document, self.title, self.uri, self.revision), self.ordinal, tuple(self.section), (self.line_start, self.line_end),
-            self.text, tuple(Classification)[self.level], Tier(self.tier), self.language,
+            self.rid,
+            DocumentRef(self.document, self.title, self.uri, self.revision),
+            self.ordinal,
+            tuple(self.section),
+            (self.line_start, self.line_end),
+            self.text,
+            tuple(Classification)[self.level],
+            Tier(self.tier),
+            self.language,
         )
 
 
@@ -102,26 +109,56 @@ def replace_passages(
     for number, passage in zip(ids, passages, strict=True):
         if not passage.quarantined:
             groups[passage.level].append((number, passage))
-    segments = [_add_segment(connection, tenant, document, namespace, level, tuple(group), served=served) for level, group in sorted(groups.items())]
+    segments = [
+        _add_segment(connection, tenant, document, namespace, level, tuple(group), served=served)
+        for level, group in sorted(groups.items())
+    ]
     of = {number: segment.id for segment in segments for number, _ in segment.passages}
     with connection.cursor() as cursor, cursor.copy(_SQL["copy_passages"]) as copy:
         for number, p in zip(ids, passages, strict=True):
-            copy.write_row((
-                number, tenant, p.rid, document, of.get(number), p.ordinal, list(p.section), p.lines[0], p.lines[1], p.lead, p.text, p.level.rank,
-                p.language, p.content_hash,
-            ))
+            copy.write_row(
+                (
+                    number,
+                    tenant,
+                    p.rid,
+                    document,
+                    of.get(number),
+                    p.ordinal,
+                    list(p.section),
+                    p.lines[0],
+                    p.lines[1],
+                    p.lead,
+                    p.text,
+                    p.level.rank,
+                    p.language,
+                    p.content_hash,
+                )
+            )
     return segments
 
 
 def _add_segment(
-    connection: Connection, tenant: str, document: str, namespace: str, level: Classification, group: tuple[tuple[int, NewPassage], ...], *, served: bool
+    connection: Connection,
+    tenant: str,
+    document: str,
+    namespace: str,
+    level: Classification,
+    group: tuple[tuple[int, NewPassage], ...],
+    *,
+    served: bool,
 ) -> StoredSegment:
     languages = sorted(Counter(passage.language for _, passage in group).items())
     row = connection.execute(
         _SQL["add_segment"],
         {
-            "tenant": tenant, "document": document, "namespace": namespace, "level": level.rank, "served": served, "passages": len(group),
-            "length": sum(passage.length for _, passage in group), "languages": [name for name, _ in languages],
+            "tenant": tenant,
+            "document": document,
+            "namespace": namespace,
+            "level": level.rank,
+            "served": served,
+            "passages": len(group),
+            "length": sum(passage.length for _, passage in group),
+            "languages": [name for name, _ in languages],
             "language_passages": [count for _, count in languages],
         },
     ).fetchone()
@@ -130,18 +167,35 @@ def _add_segment(
     connection.execute(
         _SQL["add_terms"],
         {
-            "tenant": tenant, "segment": row[0], "passages": packed([number for number, _ in group], 64), "lengths": packed([passage.length for _, passage in group], 32),
-            "terms": packed(postings.terms, 64), "places": packed(postings.places, 32), "frequencies": packed(postings.frequencies, 16),
+            "tenant": tenant,
+            "segment": row[0],
+            "passages": packed([number for number, _ in group], 64),
+            "lengths": packed([passage.length for _, passage in group], 32),
+            "terms": packed(postings.terms, 64),
+            "places": packed(postings.places, 32),
+            "frequencies": packed(postings.frequencies, 16),
         },
     )
     return StoredSegment(int(row[0]), group)
 
 
 def readable_passages(
-    connection: Connection, tenant: str, clearance: Classification, namespaces: Sequence[str], *, ids: Iterable[int] = (), rids: Iterable[str] = ()
+    connection: Connection,
+    tenant: str,
+    clearance: Classification,
+    namespaces: Sequence[str],
+    *,
+    ids: Iterable[int] = (),
+    rids: Iterable[str] = (),
 ) -> list[PassageRow]:
     """Those of the passages that the reader may see, in no order."""
-    values = {"tenant": tenant, "level": clearance.rank, "namespaces": list(namespaces), "ids": list(ids), "rids": list(rids)}
+    values = {
+        "tenant": tenant,
+        "level": clearance.rank,
+        "namespaces": list(namespaces),
+        "ids": list(ids),
+        "rids": list(rids),
+    }
     with connection.cursor(row_factory=class_row(PassageRow)) as cursor:
         return cursor.execute(_SQL["readable_passages"], values).fetchall()
 

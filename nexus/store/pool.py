@@ -25,11 +25,23 @@ class Database:
     `primary`: the database that this is a replica of. Inside a snapshot of the primary its connections are the snapshot's, so that one answer is of one state.
     """
 
-    def __init__(self, url: str, *, size: int = 10, statement_timeout: timedelta = timedelta(seconds=60), primary: Database | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        size: int = 10,
+        statement_timeout: timedelta = timedelta(seconds=60),
+        primary: Database | None = None,
+    ) -> None:
         self.url, self._primary = url, primary
         options = f"-c statement_timeout={int(statement_timeout.total_seconds() * 1000)} -c timezone=UTC"
         self._pool = ConnectionPool(
-            url, min_size=1, max_size=size, open=False, timeout=CONNECT_TIMEOUT_S, check=ConnectionPool.check_connection,
+            url,
+            min_size=1,
+            max_size=size,
+            open=False,
+            timeout=CONNECT_TIMEOUT_S,
+            check=ConnectionPool.check_connection,
             kwargs={"options": options, "application_name": "nexus"},
         )
         self._pool.open()

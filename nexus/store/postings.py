@@ -47,7 +47,9 @@ class Postings:
     def joined(cls, parts: Sequence[Postings], begins: Sequence[int], only: Sequence[int] | None = None) -> Postings:
         """Of several stretches of passages, each of which begins at a place of the whole; of all terms, or only of some."""
         terms = np.concatenate([part.terms for part in parts])
-        places = np.concatenate([part.places for part in parts]) + np.repeat(np.asarray(begins, np.int64), [len(part.terms) for part in parts])
+        places = np.concatenate([part.places for part in parts]) + np.repeat(
+            np.asarray(begins, np.int64), [len(part.terms) for part in parts]
+        )
         frequencies = np.concatenate([part.frequencies for part in parts])
         if only is not None:
             kept = np.isin(terms, np.array(only, np.int64))
@@ -61,7 +63,9 @@ class Postings:
 
     def of_terms(self, terms: Ints) -> Iterator[tuple[int, Ints, Ints]]:
         """(term, places, frequencies) of those of the terms that there are."""
-        for term, low, high in zip(terms, np.searchsorted(self.terms, terms), np.searchsorted(self.terms, terms, side="right"), strict=True):
+        for term, low, high in zip(
+            terms, np.searchsorted(self.terms, terms), np.searchsorted(self.terms, terms, side="right"), strict=True
+        ):
             if low < high:
                 yield int(term), self.places[low:high], self.frequencies[low:high]
 
@@ -74,7 +78,10 @@ class Postings:
             stop = int(np.searchsorted(ends, begins[first] + ROW)) + 1
             low, high = begins[first], ends[min(stop, len(terms)) - 1]
             yield (
-                int(terms[min(stop, len(terms)) - 1]), packed(terms[first:stop], 64), packed(counts[first:stop], 32), packed(self.places[low:high], 32),
+                int(terms[min(stop, len(terms)) - 1]),
+                packed(terms[first:stop], 64),
+                packed(counts[first:stop], 32),
+                packed(self.places[low:high], 32),
                 packed(self.frequencies[low:high], 16),
             )
             first = stop
@@ -89,4 +96,6 @@ def find_in_row(term: int, terms: bytes, counts: bytes, places: bytes, frequenci
     numbers = np.frombuffer(counts, ">i4")
     low = int(numbers[:at].sum())
     high = low + int(numbers[at])
-    return np.frombuffer(places, ">i4")[low:high].astype(np.int64), np.frombuffer(frequencies, ">i2")[low:high].astype(np.int64)
+    return np.frombuffer(places, ">i4")[low:high].astype(np.int64), np.frombuffer(frequencies, ">i2")[low:high].astype(
+        np.int64
+    )

@@ -42,8 +42,12 @@ def create_principal(connection: Connection, principal: Principal) -> str:
     connection.execute(
         _SQL["add_principal"],
         {
-            "name": principal.name, "tenant": principal.tenant, "token_hash": token_hash(token), "clearance": principal.clearance.value,
-            "capabilities": sorted(principal.capabilities), "namespaces": list(principal.namespaces),
+            "name": principal.name,
+            "tenant": principal.tenant,
+            "token_hash": token_hash(token),
+            "clearance": principal.clearance.value,
+            "capabilities": sorted(principal.capabilities),
+            "namespaces": list(principal.namespaces),
         },
     )
     return token
@@ -55,7 +59,9 @@ def find_principal(connection: Connection, token: str) -> Principal | None:
     if row is None:
         return None
     name, tenant, clearance, capabilities, namespaces = row
-    return Principal(name, tenant, Classification(clearance), frozenset(map(Capability, capabilities)), tuple(namespaces))
+    return Principal(
+        name, tenant, Classification(clearance), frozenset(map(Capability, capabilities)), tuple(namespaces)
+    )
 
 
 def list_principals(connection: Connection) -> list[PrincipalRow]:

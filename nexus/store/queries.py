@@ -20,4 +20,8 @@ def queries(area: str) -> dict[str, LiteralString]:
 
 def areas() -> list[str]:
     """Every area there is; a test prepares each query of each against the migrated schema."""
-    return sorted(entry.name.removesuffix(".sql") for entry in files("nexus.store").joinpath("sql").iterdir() if entry.name.endswith(".sql"))
+    return sorted(
+        entry.name.removesuffix(".sql")
+        for entry in files("nexus.store").joinpath("sql").iterdir()
+        if entry.name.endswith(".sql")
+    )

@@ -47,7 +47,10 @@ class Match:
 
 def languages(connection: Connection, reader: Reader, generation: str) -> dict[str, tuple[int, int]]:
     """Language -> (passages that the reader may see, those of them without a vector in the generation)."""
-    return {language: (total, left) for language, total, left in connection.execute(_SQL["languages"], reader.values() | {"generation": generation})}
+    return {
+        language: (total, left)
+        for language, total, left in connection.execute(_SQL["languages"], reader.values() | {"generation": generation})
+    }
 
 
 def pending(connection: Connection, reader: Reader, generation: str) -> tuple[int, int]:
@@ -56,10 +59,15 @@ def pending(connection: Connection, reader: Reader, generation: str) -> tuple[in
     return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
-def nearest_exact(connection: Connection, reader: Reader, generation: str, language: str, vector: str, limit: int) -> list[Match]:
+def nearest_exact(
+    connection: Connection, reader: Reader, generation: str, language: str, vector: str, limit: int
+) -> list[Match]:
     """The nearest passages of one language, every vector compared."""
     values = reader.values() | {"generation": generation, "language": language, "vector": vector, "limit": limit}
-    return [Match(number, rid, document, float(cosine)) for number, rid, document, cosine in connection.execute(_SQL["nearest_exact"], values)]
+    return [
+        Match(number, rid, document, float(cosine))
+        for number, rid, document, cosine in connection.execute(_SQL["nearest_exact"], values)
+    ]
 
 
 def index_name(generation: str, language: str) -> str:
@@ -106,7 +114,14 @@ def vacuum(url: str) -> None:
 
 
 def nearest_indexed(
-    connection: Connection, reader: Reader, generation: str, dimension: int, language: str, vector: str, limit: int, ef_search: int
+    connection: Connection,
+    reader: Reader,
+    generation: str,
+    dimension: int,
+    language: str,
+    vector: str,
+    limit: int,
+    ef_search: int,
 ) -> list[Match]:
     """The nearest passages of one language by HNSW. The scan goes on under the reader's filter until `limit` are found."""
     name, language_name, kind = _literals(generation, language, dimension)
@@ -119,9 +134,15 @@ def nearest_indexed(
         ") n JOIN passage p ON p.id = n.passage ORDER BY n.cosine DESC, p.rid"
     ).format(kind=kind, name=name, language=language_name)
     planning = {
-        "hnsw.ef_search": str(ef_search), "hnsw.iterative_scan": "strict_order", "hnsw.max_scan_tuples": str(MAX_SCAN_TUPLES),
+        "hnsw.ef_search": str(ef_search),
+        "hnsw.iterative_scan": "strict_order",
+        "hnsw.max_scan_tuples": str(MAX_SCAN_TUPLES),
         # The planner does not know that the index scan stops early; it would sort everything.
-        "enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "enable_sort": "off",
+        "enable_seqscan": "off",
+        "enable_bitmapscan": "off",
+        "enable_hashjoin": "off",
+        "enable_mergejoin": "off",
+        "enable_sort": "off",
     }
     with _planned(connection, planning):
         rows = connection.execute(statement, reader.values() | {"vector": vector, "limit": limit}).fetchall()
@@ -138,4 +159,3 @@ def _planned(connection: Connection, settings: Mapping[str, str]) -> Iterator[No
     for name, row in before.items():
         if row is not None and row[0]:
             connection.execute("SELECT set_config(%s, %s, true)", (name, row[0]))
-

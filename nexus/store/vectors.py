@@ -94,7 +94,14 @@ def declare_generation(connection: Connection, tenant: str, generation: Generati
     """Declare a generation; returns what stands under the name, which is another where it was declared before."""
     connection.execute(
         _SQL["declare_generation"],
-        {"tenant": tenant, "name": generation.name, "model": generation.model, "dimension": generation.dimension, "form": generation.form, "declared_at": now},
+        {
+            "tenant": tenant,
+            "name": generation.name,
+            "model": generation.model,
+            "dimension": generation.dimension,
+            "form": generation.form,
+            "declared_at": now,
+        },
     )
     found = find_generation(connection, tenant, generation.name)
     assert found is not None
@@ -103,7 +110,9 @@ def declare_generation(connection: Connection, tenant: str, generation: Generati
 
 def serve_generation(connection: Connection, tenant: str, name: str, now: datetime, *, first: bool = False) -> None:
     """Let a generation serve; with `first` only where none does yet."""
-    connection.execute(_SQL["serve_first_generation" if first else "serve_generation"], {"tenant": tenant, "name": name, "since": now})
+    connection.execute(
+        _SQL["serve_first_generation" if first else "serve_generation"], {"tenant": tenant, "name": name, "since": now}
+    )
 
 
 def drop_vectors(connection: Connection, tenant: str, generation: str) -> int:
@@ -112,9 +121,18 @@ def drop_vectors(connection: Connection, tenant: str, generation: str) -> int:
     return connection.execute(_SQL["drop_vectors"], {"tenant": tenant, "generation": generation}).rowcount
 
 
-def cached(connection: Connection, tenant: str, generation: Generation, hashes: Iterable[str], now: datetime) -> dict[str, NDArray[np.float32]]:
+def cached(
+    connection: Connection, tenant: str, generation: Generation, hashes: Iterable[str], now: datetime
+) -> dict[str, NDArray[np.float32]]:
     """Content hash -> vector, of those that the cache knows for this model and dimension."""
-    values = {"tenant": tenant, "model": generation.model, "dimension": generation.dimension, "hashes": sorted(set(hashes)), "now": now, "before": now - _TOUCH_AFTER}
+    values = {
+        "tenant": tenant,
+        "model": generation.model,
+        "dimension": generation.dimension,
+        "hashes": sorted(set(hashes)),
+        "now": now,
+        "before": now - _TOUCH_AFTER,
+    }
     with connection.cursor(binary=True) as cursor:
         found = {key: _received(vector) for key, vector in cursor.execute(_SQL["cached"], values)}
     if found:
@@ -122,12 +140,20 @@ def cached(connection: Connection, tenant: str, generation: Generation, hashes: 
     return found
 
 
-def put_cached(connection: Connection, tenant: str, generation: Generation, vectors: Mapping[str, NDArray[np.float32]], now: datetime) -> None:
+def put_cached(
+    connection: Connection,
+    tenant: str,
+    generation: Generation,
+    vectors: Mapping[str, NDArray[np.float32]],
+    now: datetime,
+) -> None:
     """Add vectors to the cache."""
     base = {"tenant": tenant, "model": generation.model, "dimension": generation.dimension, "now": now}
     with connection.cursor() as cursor:
         # In one order everywhere, so that two writers never wait for each other in a circle.
-        cursor.executemany(_SQL["put_cached"], [base | {"content_hash": key, "vector": half(vectors[key])} for key in sorted(vectors)])
+        cursor.executemany(
+            _SQL["put_cached"], [base | {"content_hash": key, "vector": half(vectors[key])} for key in sorted(vectors)]
+        )
 
 
 def bound_cache(connection: Connection, tenant: str, keep: int) -> int:
@@ -135,7 +161,13 @@ def bound_cache(connection: Connection, tenant: str, keep: int) -> int:
     return connection.execute(_SQL["bound_cache"], {"tenant": tenant, "keep": keep}).rowcount
 
 
-def add_vectors(connection: Connection, tenant: str, generation: str, segment: int, vectors: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
+def add_vectors(
+    connection: Connection,
+    tenant: str,
+    generation: str,
+    segment: int,
+    vectors: Sequence[tuple[int, str, NDArray[np.float32]]],
+) -> None:
     """All vectors of a segment (passage, language, vector), once: the segment then counts as done in the generation."""
     base = {"tenant": tenant, "generation": generation, "segment": segment}
     if connection.execute(_SQL["finish_segment"], base).rowcount == 0:

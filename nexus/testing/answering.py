@@ -19,7 +19,10 @@ from nexus.testing.shop import DESIGNED, FINDINGS, NOW, OBSERVED, PASSAGES, TENA
 def ports(*, passages: Sequence[Passage] = PASSAGES, **given: Any) -> Ports:
     """Readers over the shop; `given` replaces some."""
     made = Ports(
-        MemoryRetriever(TENANT, passages), MemoryObserved(TENANT, OBSERVED), MemoryDesigned(TENANT, DESIGNED, registry()), MemoryDrift(TENANT, FINDINGS, NOW),
+        MemoryRetriever(TENANT, passages),
+        MemoryObserved(TENANT, OBSERVED),
+        MemoryDesigned(TENANT, DESIGNED, registry()),
+        MemoryDrift(TENANT, FINDINGS, NOW),
     )
     return replace(made, **given)
 

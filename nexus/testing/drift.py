@@ -30,7 +30,8 @@ def sim(*edges: TrueEdge, **more: Any) -> Sim:
 def messages(*, to: str = "c", topic: str = TOPIC) -> tuple[TrueEdge, ...]:
     """Publication, subscription and delivery of a topic."""
     return (
-        TrueEdge("a", topic, PUBLISHES, target_kind=NodeKind.TOPIC, protocol="kafka", rate=0.3), TrueEdge(to, topic, SUBSCRIBES, target_kind=NodeKind.TOPIC, protocol="kafka", rate=0.3),
+        TrueEdge("a", topic, PUBLISHES, target_kind=NodeKind.TOPIC, protocol="kafka", rate=0.3),
+        TrueEdge(to, topic, SUBSCRIBES, target_kind=NodeKind.TOPIC, protocol="kafka", rate=0.3),
         TrueEdge("a", to, DELIVERS, via=topic, protocol="kafka", rate=0.3),
     )
 
@@ -40,7 +41,11 @@ def edit(**changes: Any) -> Edit:
 
     def change(evidence: Evidence) -> Evidence:
         def made(edge: ObservedEdge) -> ObservedEdge:
-            return replace(edge, **changes) if (edge.source.name, edge.target.name, edge.relation) == ("a", "b", Relation.CALLS_OBSERVED) else edge
+            return (
+                replace(edge, **changes)
+                if (edge.source.name, edge.target.name, edge.relation) == ("a", "b", Relation.CALLS_OBSERVED)
+                else edge
+            )
 
         return replace(evidence, observed=tuple(map(made, evidence.observed)), past=tuple(map(made, evidence.past)))
 
@@ -53,7 +58,9 @@ def rows(evidence: Evidence, **policy: Any) -> list[Row]:
     return made.seen_with(made.labels)
 
 
-def judged(world: Sim, documents: Sequence[DesignedEdge], until: int = 60, change: Edit | None = None, **policy: Any) -> dict[tuple[str, str, str], set[str]]:
+def judged(
+    world: Sim, documents: Sequence[DesignedEdge], until: int = 60, change: Edit | None = None, **policy: Any
+) -> dict[tuple[str, str, str], set[str]]:
     """(source, relation, target) -> statuses, an undecided one with a question mark."""
     evidence = world.evidence(until, documents)
     found: dict[tuple[str, str, str], set[str]] = {}

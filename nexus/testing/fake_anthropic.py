@@ -100,14 +100,23 @@ def _invalid(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> Fault | N
         return Fault(401, "authentication_error")
     if not handler.headers.get("anthropic-version"):
         return Fault(400, "invalid_request_error")
-    complete = {"model", "messages", "max_tokens"} <= set(body) and body["messages"] and body["messages"][0]["role"] == "user"
+    complete = (
+        {"model", "messages", "max_tokens"} <= set(body) and body["messages"] and body["messages"][0]["role"] == "user"
+    )
     return None if complete else Fault(400, "invalid_request_error")
 
 
-def _json(handler: BaseHTTPRequestHandler, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+def _json(
+    handler: BaseHTTPRequestHandler, status: int, body: dict[str, Any], headers: dict[str, str] | None = None
+) -> None:
     data = json.dumps(body).encode()
     handler.send_response(status)
-    for key, value in {"content-type": "application/json", "content-length": str(len(data)), "request-id": "req_fake", **(headers or {})}.items():
+    for key, value in {
+        "content-type": "application/json",
+        "content-length": str(len(data)),
+        "request-id": "req_fake",
+        **(headers or {}),
+    }.items():
         handler.send_header(key, value)
     handler.end_headers()
     handler.wfile.write(data)
@@ -120,8 +129,14 @@ def _error(handler: BaseHTTPRequestHandler, fault: Fault) -> None:
 
 def _message(body: dict[str, Any], text: str, stop: str | None) -> dict[str, Any]:
     return {
-        "id": "msg_fake", "type": "message", "role": "assistant", "model": body["model"], "content": [{"type": "text", "text": text}] if text else [],
-        "stop_reason": stop, "stop_sequence": None, "usage": {"input_tokens": 100, "output_tokens": len(text.split())},
+        "id": "msg_fake",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": [{"type": "text", "text": text}] if text else [],
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 100, "output_tokens": len(text.split())},
     }
 
 
@@ -150,9 +165,18 @@ def _stream(handler: BaseHTTPRequestHandler, body: dict[str, Any], reply: Reply)
                 if not fault.pause_s:
                     send("error", {"error": {"type": fault.kind, "message": fault.kind}})
                     return
-            send("content_block_delta", {"index": 0, "delta": {"type": "text_delta", "text": word if number == 0 else f" {word}"}})
+            send(
+                "content_block_delta",
+                {"index": 0, "delta": {"type": "text_delta", "text": word if number == 0 else f" {word}"}},
+            )
         send("content_block_stop", {"index": 0})
-        send("message_delta", {"delta": {"stop_reason": fault.stop_reason, "stop_sequence": None}, "usage": {"output_tokens": len(words)}})
+        send(
+            "message_delta",
+            {
+                "delta": {"stop_reason": fault.stop_reason, "stop_sequence": None},
+                "usage": {"output_tokens": len(words)},
+            },
+        )
         send("message_stop", {})
     except (BrokenPipeError, ConnectionResetError):
         handler.close_connection = True

@@ -46,7 +46,10 @@ class FakeSlack:
         self.socket_url = f"ws://127.0.0.1:{self._socket.socket.getsockname()[1]}/link"
         self._connections: list[ServerConnection] = []
         self.connected = threading.Event()
-        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._http.serve_forever, self._socket.serve_forever)]
+        self._threads = [
+            threading.Thread(target=target, daemon=True)
+            for target in (self._http.serve_forever, self._socket.serve_forever)
+        ]
         for thread in self._threads:
             thread.start()
         return self
@@ -70,16 +73,30 @@ class FakeSlack:
     def event(self, envelope: str, event: dict[str, Any], event_id: str) -> None:
         """Send an event as Slack does."""
         payload = {
-            "token": "t", "team_id": "T1", "api_app_id": "A1", "type": "event_callback", "event_id": event_id, "event_time": 1, "event": event,
+            "token": "t",
+            "team_id": "T1",
+            "api_app_id": "A1",
+            "type": "event_callback",
+            "event_id": event_id,
+            "event_time": 1,
+            "event": event,
             "authorizations": [{"team_id": "T1", "user_id": BOT, "is_bot": True}],
         }
-        self._connections[-1].send(json.dumps({"envelope_id": envelope, "type": "events_api", "accepts_response_payload": False, "payload": payload}))
+        self._connections[-1].send(
+            json.dumps(
+                {"envelope_id": envelope, "type": "events_api", "accepts_response_payload": False, "payload": payload}
+            )
+        )
 
     def _call(self, handler: BaseHTTPRequestHandler) -> None:
         body = handler.rfile.read(int(handler.headers.get("content-length") or 0))
         method = urllib.parse.urlsplit(handler.path).path.removeprefix("/api/")
         kind = handler.headers.get("content-type", "")
-        given = json.loads(body or b"{}") if "json" in kind else dict(urllib.parse.parse_qsl((body or urllib.parse.urlsplit(handler.path).query.encode()).decode()))
+        given = (
+            json.loads(body or b"{}")
+            if "json" in kind
+            else dict(urllib.parse.parse_qsl((body or urllib.parse.urlsplit(handler.path).query.encode()).decode()))
+        )
         waiting = self.refuse.get(method) or []
         answer = {"ok": False, "error": waiting.pop(0)} if waiting else self._answer(method, given)
         data = json.dumps(answer).encode()
@@ -111,7 +128,9 @@ def _over(blocks: list[dict[str, Any]]) -> str:
     """Slack's own limits."""
     texts = [b["text"]["text"] for b in blocks if b["type"] == "section"]
     over = (
-        len(blocks) > 50 or any(not 1 <= len(t) <= 3000 for t in texts) or any(len(b["text"]["text"]) > 150 for b in blocks if b["type"] == "header")
+        len(blocks) > 50
+        or any(not 1 <= len(t) <= 3000 for t in texts)
+        or any(len(b["text"]["text"]) > 150 for b in blocks if b["type"] == "header")
         or any(not 1 <= len(b["elements"]) <= 10 for b in blocks if b["type"] == "context")
     )
     return "invalid_blocks" if over else ""

@@ -24,7 +24,15 @@ JSON = "application/json"
 PROTOBUF = "application/protobuf"
 GZIP_BYTES = 512
 MAX_REQUEST_BYTES = 64 * 1024
-_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Unavailable"}
+_REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    404: "Not Found",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    503: "Unavailable",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +181,9 @@ class FakeTempo:
         if cut - start > rules.max_range_s:
             hours, rest = divmod(rules.max_range_s, 3600)
             text = f"{hours}h{rest // 60}m{rest % 60}s"
-            return Answer(400, f"range specified by start and end exceeds {text}. received start={start} end={cut}".encode())
+            return Answer(
+                400, f"range specified by start and end exceeds {text}. received start={start} end={cut}".encode()
+            )
         hint = "most_recent=true" in query
         if (hint and not rules.knows_most_recent) or query.count("{") != query.count("}"):
             return Answer(400, b"invalid TraceQL query: parse error at line 1, col 4: unexpected with")
@@ -182,14 +192,20 @@ class FakeTempo:
             # First come: whatever shard answers first, unless the newest are asked for.
             found = found[:limit] if hint else self._random.sample(found, limit)
         metrics = {"inspectedTraces": len(found), "completedJobs": 3, "totalJobs": 3}
-        return Answer(body=json.dumps({"traces": [_named(trace) for trace in found], "metrics": metrics}).encode(), kind=JSON)
+        return Answer(
+            body=json.dumps({"traces": [_named(trace) for trace in found], "metrics": metrics}).encode(), kind=JSON
+        )
 
     def _matching(self, start: int, end: int) -> list[Stored]:
         """Traces that overlap [start, end], newest first."""
         if self._order is None:
             self._order = sorted(self.traces.values(), key=lambda trace: -trace.start_ns)
         now, low, high = self.now(), start * 1_000_000_000, end * 1_000_000_000
-        return [trace for trace in self._order if trace.start_ns <= high and trace.end_ns >= low and trace.visible_from <= now]
+        return [
+            trace
+            for trace in self._order
+            if trace.start_ns <= high and trace.end_ns >= low and trace.visible_from <= now
+        ]
 
     def _trace(self, text: str, wants: str, *, v2: bool) -> Answer:
         try:
@@ -205,7 +221,9 @@ class FakeTempo:
             return Answer(body=_as_json(trace.body, v2=v2), kind=JSON)
         if not v2:
             return Answer(body=trace.body, kind=PROTOBUF)
-        status = b"\x18\x01\x22" + _varint(len(trace.partial.encode())) + trace.partial.encode() if trace.partial else b""
+        status = (
+            b"\x18\x01\x22" + _varint(len(trace.partial.encode())) + trace.partial.encode() if trace.partial else b""
+        )
         return Answer(body=b"\x0a" + _varint(len(trace.body)) + trace.body + b"\x12\x00" + status, kind=PROTOBUF)
 
 
@@ -226,7 +244,9 @@ class _Connection(asyncio.Protocol):
         while b"\r\n\r\n" in self._buffer:
             head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
             lines = head.decode("latin-1").split("\r\n")
-            headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+            headers = {
+                name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])
+            }
             answer = self._tempo.answer(lines[0].split(" ")[1], headers)
             if answer.hang_s:
                 asyncio.get_running_loop().call_later(answer.hang_s, self._write, answer, headers)
@@ -257,8 +277,11 @@ class _Connection(asyncio.Protocol):
 def _named(trace: Stored) -> dict[str, Any]:
     """A trace in a search answer; the id without its leading zeros."""
     return {
-        "traceID": trace.trace_id.hex().lstrip("0"), "rootServiceName": next(iter(trace.services), ""), "startTimeUnixNano": str(trace.start_ns),
-        "durationMs": (trace.end_ns - trace.start_ns) // 1_000_000, "spanSets": [{"spans": [], "matched": sum(trace.services.values())}],
+        "traceID": trace.trace_id.hex().lstrip("0"),
+        "rootServiceName": next(iter(trace.services), ""),
+        "startTimeUnixNano": str(trace.start_ns),
+        "durationMs": (trace.end_ns - trace.start_ns) // 1_000_000,
+        "spanSets": [{"spans": [], "matched": sum(trace.services.values())}],
         "serviceStats": {name: {"spanCount": count} for name, count in trace.services.items()},
     }
 

@@ -43,7 +43,9 @@ class MemoryObserved:
     def _cut(self, edge: ObservedEdge, window: TimeRange) -> ObservedEdge | None:
         if self.measured is not None:
             return self.measured(edge, window)
-        if (window.start and edge.last_seen and edge.last_seen < window.start) or (window.end and edge.first_seen and edge.first_seen >= window.end):
+        if (window.start and edge.last_seen and edge.last_seen < window.start) or (
+            window.end and edge.first_seen and edge.first_seen >= window.end
+        ):
             return None
         return edge
 
@@ -51,8 +53,16 @@ class MemoryObserved:
         """Edges by filter, in rid order."""
         if wanted.tenant != self.tenant:
             return []
-        kept = [e for e in self.stored if _touches(e.source, e.target, wanted) and (not wanted.relation or e.relation == wanted.relation)]
-        kept = [e for e in kept if wanted.infrastructure == "include" or e.infrastructure == (wanted.infrastructure == "only")]
+        kept = [
+            e
+            for e in self.stored
+            if _touches(e.source, e.target, wanted) and (not wanted.relation or e.relation == wanted.relation)
+        ]
+        kept = [
+            e
+            for e in kept
+            if wanted.infrastructure == "include" or e.infrastructure == (wanted.infrastructure == "only")
+        ]
         cut = [c for e in kept if (c := self._cut(e, wanted.window)) is not None and c.rid > wanted.after]
         return sorted(cut, key=lambda e: e.rid)[: wanted.limit or None]
 
@@ -97,16 +107,27 @@ class MemoryDesigned:
         out = []
         for edge in self.stored:
             claims = tuple(
-                c for c in edge.claims
-                if c.classification.rank <= wanted.clearance.rank and (not wanted.namespaces or getattr(c, "namespace", "default") in wanted.namespaces)
+                c
+                for c in edge.claims
+                if c.classification.rank <= wanted.clearance.rank
+                and (not wanted.namespaces or getattr(c, "namespace", "default") in wanted.namespaces)
             )
-            if claims and _touches(edge.source, edge.target, wanted) and (not wanted.relation or edge.relation == wanted.relation):
+            if (
+                claims
+                and _touches(edge.source, edge.target, wanted)
+                and (not wanted.relation or edge.relation == wanted.relation)
+            ):
                 out.append(replace(edge, claims=claims))
         return sorted(out, key=lambda e: e.rid)
 
     def history(self, wanted: DesignedFilter, edge_rid: str) -> list[dict[str, Any]]:
         """The claims of an edge, as valid from the beginning."""
-        return [{"claim": c, "valid_from": None, "valid_to": None} for e in self.edges(wanted) if e.rid == edge_rid for c in e.claims]
+        return [
+            {"claim": c, "valid_from": None, "valid_to": None}
+            for e in self.edges(wanted)
+            if e.rid == edge_rid
+            for c in e.claims
+        ]
 
     def registry(self, tenant: str) -> Registry:
         """The registry; empty for another tenant."""
@@ -129,14 +150,23 @@ class MemoryDrift:
         """The findings on an entity, or all."""
         if wanted.tenant != self.tenant:
             return None
-        kept = tuple(f for f in self.findings if (not wanted.entity or wanted.entity in (f.source.name, f.target.name)) and (not wanted.flag or f.flag == wanted.flag))
+        kept = tuple(
+            f
+            for f in self.findings
+            if (not wanted.entity or wanted.entity in (f.source.name, f.target.name))
+            and (not wanted.flag or f.flag == wanted.flag)
+        )
         run = RunInfo("run", self.at, self.at, "", "revision", "config", self.at)
         return Report(run, {"confirmed": 0}, {}, kept)
 
     def finding(self, wanted: FindingFilter, fingerprint: str) -> FindingHistory | None:
         """One finding without a past."""
         report = self.report(wanted)
-        return next((FindingHistory(f, report.run) for f in report.findings if f.fingerprint == fingerprint), None) if report else None
+        return (
+            next((FindingHistory(f, report.run) for f in report.findings if f.fingerprint == fingerprint), None)
+            if report
+            else None
+        )
 
     def runs(self, wanted: FindingFilter) -> tuple[list[RunRecord], str | None]:
         """The one run."""
@@ -158,16 +188,23 @@ class MemoryRetriever:
         if request.tenant != self.tenant:
             return SearchResult((), None, None, weak=True, route_used="keyword_only")
         seen = [
-            p for p in self.passages
-            if p.classification.rank <= request.clearance.rank and (not request.namespaces or self.namespaces.get(p.document.rid, "default") in request.namespaces)
+            p
+            for p in self.passages
+            if p.classification.rank <= request.clearance.rank
+            and (not request.namespaces or self.namespaces.get(p.document.rid, "default") in request.namespaces)
         ]
         bags = [frozenset(terms(" ".join((*p.section, p.text)))) for p in seen]
         wanted = set(terms(request.query))
         rarity = {t: 1.0 / (1 + sum(t in bag for bag in bags)) for t in wanted}
         total = sum(rarity.values()) or 1.0
-        scored = sorted(((sum(rarity[t] for t in wanted & bag) / total, p) for p, bag in zip(seen, bags, strict=True)), key=lambda item: (-item[0], item[1].rid))
+        scored = sorted(
+            ((sum(rarity[t] for t in wanted & bag) / total, p) for p, bag in zip(seen, bags, strict=True)),
+            key=lambda item: (-item[0], item[1].rid),
+        )
         hits = tuple(
-            Hit(p, 1.0 / (60 + rank), rank, None, bm25_score=score * 10, cosine=None) for rank, (score, p) in enumerate(scored[: request.top_k], 1) if score > 0
+            Hit(p, 1.0 / (60 + rank), rank, None, bm25_score=score * 10, cosine=None)
+            for rank, (score, p) in enumerate(scored[: request.top_k], 1)
+            if score > 0
         )
         best = scored[0][0] if scored else 0.0
         return SearchResult(hits, None, best * 10 if hits else None, weak=best < self.floor, route_used="keyword_only")

@@ -45,8 +45,15 @@ class DoubleServices:
     def __init__(self, given: Mapping[type, Any] | None = None) -> None:
         found = ports()
         self._made: dict[type, Any] = {
-            Retriever: found.retriever, ObservedReader: found.observed, DesignedReader: found.designed, DriftReader: found.drift,
-            Answerer: service(), GraphReader: GraphService(found), CodeReader: NoCode(), DriftFigures: NoFigures(), **(given or {}),
+            Retriever: found.retriever,
+            ObservedReader: found.observed,
+            DesignedReader: found.designed,
+            DriftReader: found.drift,
+            Answerer: service(),
+            GraphReader: GraphService(found),
+            CodeReader: NoCode(),
+            DriftFigures: NoFigures(),
+            **(given or {}),
         }
 
     @property
@@ -64,4 +71,10 @@ class DoubleServices:
 
 def double_context(given: Mapping[type, Any] | None = None) -> ApiContext:
     """A context in which the token is the principal's name; nobody is local."""
-    return ApiContext(services=DoubleServices(given), now=lambda: NOW, find_principal=PRINCIPALS.get, local_principal=None, max_body_bytes=1_000_000)
+    return ApiContext(
+        services=DoubleServices(given),
+        now=lambda: NOW,
+        find_principal=PRINCIPALS.get,
+        local_principal=None,
+        max_body_bytes=1_000_000,
+    )

@@ -24,12 +24,26 @@ def build_engine(runtime: Runtime, reader: SpanLogReader, folder: Path, shard: S
     """An engine with its working spans in `folder`."""
     pairing, aggregate = runtime.settings.pairing, runtime.settings.aggregate
     rules = Rules(
-        round(pairing.call_horizon.total_seconds() * 1e9), round(pairing.link_horizon.total_seconds() * 1e9), round(pairing.clock_skew.total_seconds() * 1e9),
+        round(pairing.call_horizon.total_seconds() * 1e9),
+        round(pairing.link_horizon.total_seconds() * 1e9),
+        round(pairing.clock_skew.total_seconds() * 1e9),
         Infrastructure(pairing.infrastructure_rpc, pairing.infrastructure_paths),
     )
-    retention = Retention(aggregate.settle, pairing.link_horizon, aggregate.keep_minutes, aggregate.keep_hours, aggregate.keep_days)
+    retention = Retention(
+        aggregate.settle, pairing.link_horizon, aggregate.keep_minutes, aggregate.keep_hours, aggregate.keep_days
+    )
     working = WorkingSpans(folder)
-    return Engine(reader, runtime.database, working, rules, runtime.clock, retention, aggregate.max_edges, shard, holder(folder) if shard else "")
+    return Engine(
+        reader,
+        runtime.database,
+        working,
+        rules,
+        runtime.clock,
+        retention,
+        aggregate.max_edges,
+        shard,
+        holder(folder) if shard else "",
+    )
 
 
 def holder(folder: Path) -> str:
@@ -55,4 +69,6 @@ def fleet(runtime: Runtime) -> Fleet:
     def engine(shard: Shard, reader: SpanLogPartition) -> Engine:
         return build_engine(runtime, reader, runtime.settings.data / f"{FOLDER}-shards" / str(shard.number), shard)
 
-    return Fleet(runtime.get(SpanLogShards), engine, runtime.database, runtime.clock, aggregate.interval, aggregate.max_spans)
+    return Fleet(
+        runtime.get(SpanLogShards), engine, runtime.database, runtime.clock, aggregate.interval, aggregate.max_spans
+    )

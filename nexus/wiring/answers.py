@@ -22,7 +22,11 @@ from nexus.wiring.runtime import Runtime
 def ports(runtime: Runtime) -> Ports:
     """What answers are made from."""
     return Ports(
-        runtime.get(Retriever), runtime.get(ObservedReader), runtime.get(DesignedReader), runtime.get(DriftReader), entities=runtime.get(EntityControl),
+        runtime.get(Retriever),
+        runtime.get(ObservedReader),
+        runtime.get(DesignedReader),
+        runtime.get(DriftReader),
+        entities=runtime.get(EntityControl),
         code=runtime.get(CodeReader),
     )
 
@@ -38,15 +42,25 @@ def narrator(runtime: Runtime) -> Narrator:
     from answer.narrators.anthropic import AnthropicNarrator
 
     return AnthropicNarrator(
-        api_key=key, model=settings.model, base_url=settings.base_url, timeout_s=settings.timeout.total_seconds(), retries=settings.retries,
-        max_tokens=settings.max_tokens, max_evidence_chars=settings.max_evidence_chars, clock=time.monotonic,
+        api_key=key,
+        model=settings.model,
+        base_url=settings.base_url,
+        timeout_s=settings.timeout.total_seconds(),
+        retries=settings.retries,
+        max_tokens=settings.max_tokens,
+        max_evidence_chars=settings.max_evidence_chars,
+        clock=time.monotonic,
     )
 
 
 def answerer(runtime: Runtime) -> AnswerService:
     """Answers with one snapshot a packet."""
     return AnswerService(
-        ports(runtime), narrator(runtime), runtime.clock.now, snapshot=runtime.database.snapshot, elapsed_ms=lambda: time.monotonic() * 1000,
+        ports(runtime),
+        narrator(runtime),
+        runtime.clock.now,
+        snapshot=runtime.database.snapshot,
+        elapsed_ms=lambda: time.monotonic() * 1000,
         max_concurrent=runtime.settings.answer.max_concurrent,
     )
 

@@ -64,12 +64,19 @@ def back_up(settings: Settings, file: Path) -> Made:
         try:
             pieces = _hold_files(data, held)
         except OSError as error:
-            raise StoreUnavailable(f"the files in {data} cannot be held for the backup: {error.strerror or error}") from error
+            raise StoreUnavailable(
+                f"the files in {data} cannot be held for the backup: {error.strerror or error}"
+            ) from error
         now = datetime.now(UTC)
         taken.let_go()
         manifest = {
-            "format": FORMAT, "release": version("khala-nexus"), "made_at": now.isoformat(), "postgres": taken.server_version,
-            "position": taken.position.position, "seq": taken.position.seq, "migrations": list(taken.migrations),
+            "format": FORMAT,
+            "release": version("khala-nexus"),
+            "made_at": now.isoformat(),
+            "postgres": taken.server_version,
+            "position": taken.position.position,
+            "seq": taken.position.seq,
+            "migrations": list(taken.migrations),
         }
         with out.entry(MANIFEST) as entry:
             entry.write(json.dumps(manifest, indent=2).encode())
@@ -92,7 +99,9 @@ def restore(file: Path, data: Path) -> dict[str, Any]:
     with open_backup(file) as backup:
         unknown = sorted(set(backup.manifest["migrations"]) - {item.name for item in migrations()})
         if unknown:
-            raise ConfigError(f"{file} was made by a later release ({backup.manifest['release']}, migration {unknown[-1]}); restore with that release")
+            raise ConfigError(
+                f"{file} was made by a later release ({backup.manifest['release']}, migration {unknown[-1]}); restore with that release"
+            )
         if data.exists() and (not data.is_dir() or any(path.name != "lost+found" for path in data.iterdir())):
             raise Conflict(f"{data} is not an empty folder; restore into a new one, so that nothing is lost")
         with data_folder(data):

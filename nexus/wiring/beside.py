@@ -22,7 +22,12 @@ def keep_settings(settings: Settings) -> Path:
     """Write what is set (defaults and secrets left out) into the data folder, readable by its owner only."""
     kept = settings.data / SETTINGS_FILE
     kept.touch(mode=0o600)
-    kept.write_text(json.dumps(_public(settings.model_dump(exclude_unset=True), settings.model_dump(mode="json", exclude_unset=True))), encoding="utf-8")
+    kept.write_text(
+        json.dumps(
+            _public(settings.model_dump(exclude_unset=True), settings.model_dump(mode="json", exclude_unset=True))
+        ),
+        encoding="utf-8",
+    )
     return kept
 
 
@@ -43,7 +48,8 @@ def _public(values: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, An
     """`shown`, the JSON form of `values`, without secrets."""
     return {
         name: _public(value, shown[name]) if isinstance(value, dict) else shown[name]
-        for name, value in values.items() if not isinstance(value, SecretStr)
+        for name, value in values.items()
+        if not isinstance(value, SecretStr)
     }
 
 

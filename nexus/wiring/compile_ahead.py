@@ -11,8 +11,8 @@ from aggregator.delta import delta, unseen
 from aggregator.merge import by_minute
 from aggregator.parts import added, together
 from aggregator.steps import Rules
+from collector_receiver.json_walk import compile_now
 from collector_receiver.otlp import decode_batch
-from collector_receiver.scan_json import compile_now
 from nexus.model.coded import no_spans
 from nexus.model.span import Kind
 from nexus.model.tables import Sieve
@@ -23,12 +23,19 @@ NOW_NS: Final = 1_800_000_000_000_000_000
 def request() -> bytes:
     """A call between two services, and a message."""
     message = ExportTraceServiceRequest()
-    for number, (service, kind) in enumerate((("shop", Kind.CLIENT), ("cart", Kind.SERVER), ("cart", Kind.PRODUCER), ("mail", Kind.CONSUMER)), 1):
+    for number, (service, kind) in enumerate(
+        (("shop", Kind.CLIENT), ("cart", Kind.SERVER), ("cart", Kind.PRODUCER), ("mail", Kind.CONSUMER)), 1
+    ):
         resource = message.resource_spans.add()
         resource.resource.attributes.add(key="service.name").value.string_value = service
         span = resource.scope_spans.add().spans.add(
-            trace_id=b"\1" * 16, span_id=bytes([number]) * 8, parent_span_id=bytes([number - 1]) * 8 if number > 1 else b"", name="op", kind=int(kind),
-            start_time_unix_nano=NOW_NS + number, end_time_unix_nano=NOW_NS + 1000,
+            trace_id=b"\1" * 16,
+            span_id=bytes([number]) * 8,
+            parent_span_id=bytes([number - 1]) * 8 if number > 1 else b"",
+            name="op",
+            kind=int(kind),
+            start_time_unix_nano=NOW_NS + number,
+            end_time_unix_nano=NOW_NS + 1000,
         )
         span.attributes.add(key="messaging.system" if number > 2 else "rpc.system").value.string_value = "kafka"
         if number == 4:  # the consumer names the message too

@@ -64,15 +64,29 @@ def options(runtime: Runtime) -> Options:
     for reader in load_plugins("knowledge.texts", "READER").values():
         readers.update(dict.fromkeys(reader.suffixes, reader))
     detectors = tuple(load_plugins("knowledge.detectors", "DETECTOR").values())
-    return Options(settings.passage_size, settings.passage_overlap, tuple(rules), readers, detectors, default_analyzer())
+    return Options(
+        settings.passage_size, settings.passage_overlap, tuple(rules), readers, detectors, default_analyzer()
+    )
 
 
 def ingestor(runtime: Runtime, extra_roots: Sequence[Path] = (), embed_wait_s: float | None = None) -> Ingestor:
     """The ingestor. `extra_roots` are what a person at this machine named on the command line."""
     settings = runtime.settings
     roots = [*settings.docs.roots, *runtime.docs, *settings.answer.code_roots, *extra_roots]
-    limits = Limits(settings.knowledge.max_files, settings.knowledge.max_file_bytes, settings.knowledge.embed_wait.total_seconds() if embed_wait_s is None else embed_wait_s)
-    return Ingestor(runtime.database, runtime.clock, options(runtime), limits, roots, runtime.get(PassageEmbedding), uploads=upload_root(runtime))
+    limits = Limits(
+        settings.knowledge.max_files,
+        settings.knowledge.max_file_bytes,
+        settings.knowledge.embed_wait.total_seconds() if embed_wait_s is None else embed_wait_s,
+    )
+    return Ingestor(
+        runtime.database,
+        runtime.clock,
+        options(runtime),
+        limits,
+        roots,
+        runtime.get(PassageEmbedding),
+        uploads=upload_root(runtime),
+    )
 
 
 def model_cache(runtime: Runtime) -> Path:
@@ -97,14 +111,25 @@ def embedding(runtime: Runtime) -> PassageEmbedding:
         if settings.embedder == "none":
             return None
         config = EmbedderConfig(
-            settings.embed_model, settings.embed_dimension, settings.embed_url, settings.embed_key.get_secret_value() if settings.embed_key else "",
-            settings.embed_batch, settings.embed_timeout.total_seconds(), settings.embed_threads or os.cpu_count() or 1, model_cache(runtime),
+            settings.embed_model,
+            settings.embed_dimension,
+            settings.embed_url,
+            settings.embed_key.get_secret_value() if settings.embed_key else "",
+            settings.embed_batch,
+            settings.embed_timeout.total_seconds(),
+            settings.embed_threads or os.cpu_count() or 1,
+            model_cache(runtime),
         )
         made: Embedder = load_plugins("knowledge.embedders", "EMBEDDER")[settings.embedder].make(config)
         return made
 
     return PassageEmbedding(
-        runtime.database, runtime.clock, make, generation=settings.generation, cache=settings.cache_vectors, exact_below=settings.exact_below
+        runtime.database,
+        runtime.clock,
+        make,
+        generation=settings.generation,
+        cache=settings.cache_vectors,
+        exact_below=settings.exact_below,
     )
 
 
@@ -112,7 +137,11 @@ def retriever(runtime: Runtime) -> HybridRetriever:
     """Search with the configured fusion and expansions."""
     settings = runtime.settings.knowledge
     search = SearchOptions(
-        settings.candidates, settings.fusion, settings.exact_below, settings.hnsw_ef_search, timedelta(days=settings.stale_after_days),
+        settings.candidates,
+        settings.fusion,
+        settings.exact_below,
+        settings.hnsw_ef_search,
+        timedelta(days=settings.stale_after_days),
         tuple((kind, timedelta(days=days)) for kind, days in settings.stale_types.items()),
     )
     analyzer = default_analyzer()

@@ -24,7 +24,11 @@ def in_process(runtime: Runtime) -> ApiContext:
             return find_principal(connection, token)
 
     return ApiContext(
-        services=runtime, now=runtime.clock.now, find_principal=find, local_principal=None, max_body_bytes=runtime.settings.http.max_body_bytes,
+        services=runtime,
+        now=runtime.clock.now,
+        find_principal=find,
+        local_principal=None,
+        max_body_bytes=runtime.settings.http.max_body_bytes,
     )
 
 

@@ -37,7 +37,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(HTTPStatus.OK, b"ok\n")
             case "/readyz":
                 ready = REGISTRY.get_sample_value("nexus_ready") == 1
-                self._answer(HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE, b"ready\n" if ready else b"starting or stopping\n")
+                self._answer(
+                    HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE,
+                    b"ready\n" if ready else b"starting or stopping\n",
+                )
             case _:
                 self._answer(HTTPStatus.NOT_FOUND, b"/metrics, /healthz, /readyz\n")
 
@@ -59,7 +62,9 @@ def start_probe(address: str) -> Callable[[], None]:
     try:
         server = _Server(*host_port(address))
     except OSError as error:
-        raise ConfigError(f"NEXUS_TELEMETRY__LISTEN: cannot listen on {address}: {error.strerror}; choose another address") from error
+        raise ConfigError(
+            f"NEXUS_TELEMETRY__LISTEN: cannot listen on {address}: {error.strerror}; choose another address"
+        ) from error
     thread = threading.Thread(target=server.serve_forever, name="probe", daemon=True)
     thread.start()
 

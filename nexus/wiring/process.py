@@ -106,7 +106,9 @@ def beside_url(settings: Settings) -> str:
 
 def open_database(settings: Settings, url: str, primary: Database | None = None) -> Database:
     """A pool with the configured limits; `primary` as in `Database`."""
-    return Database(url, size=settings.database.pool_size, statement_timeout=settings.database.statement_timeout, primary=primary)
+    return Database(
+        url, size=settings.database.pool_size, statement_timeout=settings.database.statement_timeout, primary=primary
+    )
 
 
 @contextmanager
@@ -140,18 +142,31 @@ def run_serve(settings: Settings, roles: Sequence[str], on_ready: Callable[[Runt
     if unknown:
         raise ConfigError([f"--role {name}: no such role; there are {', '.join(known_roles())}" for name in unknown])
     if settings.database.url is None:
-        raise ConfigError("NEXUS_DATABASE__URL: `nexus serve` needs a database server; for everything on one machine use `nexus up`")
+        raise ConfigError(
+            "NEXUS_DATABASE__URL: `nexus serve` needs a database server; for everything on one machine use `nexus up`"
+        )
     url = settings.database.url.get_secret_value()
     migrate(url)
     _serve(settings, url, [name for name in known_roles() if name in roles], on_ready)
 
 
-def _serve(settings: Settings, url: str, names: Sequence[str], on_ready: Callable[[Runtime], None], *, single_user: bool = False) -> None:
+def _serve(
+    settings: Settings,
+    url: str,
+    names: Sequence[str],
+    on_ready: Callable[[Runtime], None],
+    *,
+    single_user: bool = False,
+) -> None:
     stop_probe = start_probe(settings.telemetry.listen)
     docs = tuple(root.resolve() for root in settings.docs.roots) if "ingest" in names else ()
     pool, read_url = open_database(settings, url), settings.database.read_url
-    replica = open_database(settings, read_url.get_secret_value(), pool) if read_url is not None and "api" in names else None
-    runtime = Runtime(settings, pool, single_user=single_user, rolls_up="aggregate" in names, docs=docs, replica=replica)
+    replica = (
+        open_database(settings, read_url.get_secret_value(), pool) if read_url is not None and "api" in names else None
+    )
+    runtime = Runtime(
+        settings, pool, single_user=single_user, rolls_up="aggregate" in names, docs=docs, replica=replica
+    )
     stop_telemetry = start_telemetry(settings, "up" if single_user else "-".join(names))
     builders = load_plugins("nexus.wiring.roles", "BUILD")
 

@@ -58,7 +58,9 @@ class ReceivePool:
             bind(address, variable).close()
             held = bind(address, variable, reuse_port=True)
             self._held.append(held)
-            addresses.append(f"{host_port(address)[0]}:{held.getsockname()[1]}" if ":" not in host_port(address)[0] else address)
+            addresses.append(
+                f"{host_port(address)[0]}:{held.getsockname()[1]}" if ":" not in host_port(address)[0] else address
+            )
         task = Task(settings, self._runtime.database.url, addresses[0], addresses[1])
         for number in range(self._count):
             self._workers[number] = await self._spawn(number, task)
@@ -68,7 +70,9 @@ class ReceivePool:
             if worker.failed:
                 msg = f"a receiving process could not start: {worker.failed}"
                 raise StoreUnavailable(msg)
-        self._places = [asyncio.create_task(self._keep(number, task), name=f"receive-{number}") for number in range(self._count)]
+        self._places = [
+            asyncio.create_task(self._keep(number, task), name=f"receive-{number}") for number in range(self._count)
+        ]
 
     async def run(self) -> None:
         """Keep the workers alive until stopped."""
@@ -98,7 +102,9 @@ class ReceivePool:
             held.close()
 
     async def _spawn(self, number: int, task: Task) -> _Worker:
-        process = await asyncio.create_subprocess_exec(*COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=2**20)
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=2**20
+        )
         assert process.stdin is not None
         process.stdin.write(pickle.dumps(task))
         worker = _Worker(number, process)

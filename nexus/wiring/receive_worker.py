@@ -52,7 +52,11 @@ def main() -> None:
     task = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the parent process, over a pipe of its own
     assert isinstance(task, Task)
     # Only tokens need the database; without them it may be away for good.
-    database = open_database(task.settings, task.database_url) if task.settings.otlp.auth == "token" else cast("Database", NoDatabase())
+    database = (
+        open_database(task.settings, task.database_url)
+        if task.settings.otlp.auth == "token"
+        else cast("Database", NoDatabase())
+    )
     runtime = Runtime(task.settings, database)
     stop_telemetry = start_telemetry(task.settings, "receive")
     try:

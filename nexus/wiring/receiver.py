@@ -26,7 +26,11 @@ def build_receiver(runtime: Runtime, *, grpc_address: str, reuse_port: bool) -> 
     """A receiver on the runtime's log. ConfigError where the TLS files are not usable, StoreUnavailable where the log cannot be opened."""
     settings = runtime.settings.otlp
     tls = read_tls(settings.tls_cert, settings.tls_key, settings.tls_client_ca)
-    context = ssl_context(settings.tls_cert, settings.tls_key, settings.tls_client_ca) if settings.tls_cert and settings.tls_key else None
+    context = (
+        ssl_context(settings.tls_cert, settings.tls_key, settings.tls_client_ca)
+        if settings.tls_cert and settings.tls_key
+        else None
+    )
 
     def find(token: str) -> Principal | None:
         with runtime.database.connection() as connection:
@@ -34,11 +38,18 @@ def build_receiver(runtime: Runtime, *, grpc_address: str, reuse_port: bool) -> 
 
     options = ReceiverOptions(
         grpc=GrpcOptions(
-            grpc_address, settings.max_request_bytes, settings.max_concurrent_reads, read_timeout=settings.request_timeout,
-            max_connection_age=settings.max_connection_age, reuse_port=reuse_port, tls=tls,
+            grpc_address,
+            settings.max_request_bytes,
+            settings.max_concurrent_reads,
+            read_timeout=settings.request_timeout,
+            max_connection_age=settings.max_connection_age,
+            reuse_port=reuse_port,
+            tls=tls,
         ),
         # Half of the files for OTLP/HTTP: the log, the database and gRPC's connections need some as well.
-        http=HttpOptions(settings.max_request_bytes, min(settings.max_connections, raise_file_limit() // 2), tls=context),
+        http=HttpOptions(
+            settings.max_request_bytes, min(settings.max_connections, raise_file_limit() // 2), tls=context
+        ),
         intake=IntakeLimits(max_request_bytes=settings.max_request_bytes),
         max_in_flight_bytes=max(settings.max_in_flight_bytes, 2 * settings.max_request_bytes),
         allowed=frozenset(settings.keep_attributes),

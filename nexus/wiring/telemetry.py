@@ -35,11 +35,15 @@ def start_telemetry(settings: Settings, part: str) -> Callable[[], None]:
     base, headers = chosen.endpoint.rstrip("/"), header_pairs(chosen.headers.get_secret_value())
     resource = Resource.create({"service.name": f"nexus-{part}", OWN: "own"})
     tracing = TracerProvider(resource=resource, sampler=ParentBasedTraceIdRatio(chosen.sample))
-    tracing.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{base}/v1/traces", headers=headers), max_queue_size=MAX_WAITING))
+    tracing.add_span_processor(
+        BatchSpanProcessor(OTLPSpanExporter(f"{base}/v1/traces", headers=headers), max_queue_size=MAX_WAITING)
+    )
     trace.set_tracer_provider(tracing)
     ending = [tracing.shutdown]
     if chosen.metrics:
-        reader = PeriodicExportingMetricReader(OTLPMetricExporter(f"{base}/v1/metrics", headers=headers), METRICS_EVERY_MS)
+        reader = PeriodicExportingMetricReader(
+            OTLPMetricExporter(f"{base}/v1/metrics", headers=headers), METRICS_EVERY_MS
+        )
         metering = MeterProvider([reader], resource=resource)
         observe(metering.get_meter("nexus"))
         ending.append(metering.shutdown)

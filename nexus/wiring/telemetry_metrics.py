@@ -17,7 +17,9 @@ def observe(meter: Meter) -> None:
         if isinstance(metric, Counter | Gauge | Histogram):
             [family] = metric.collect()
             if isinstance(metric, Gauge):
-                meter.create_observable_gauge(family.name, [partial(_read, metric, family.name)], description=family.documentation)
+                meter.create_observable_gauge(
+                    family.name, [partial(_read, metric, family.name)], description=family.documentation
+                )
                 continue
             for suffix in ("_total",) if isinstance(metric, Counter) else ("_count", "_sum"):
                 name = family.name + suffix
@@ -25,4 +27,9 @@ def observe(meter: Meter) -> None:
 
 
 def _read(metric: Counter | Gauge | Histogram, name: str, _: CallbackOptions) -> Iterable[Observation]:
-    return [Observation(sample.value, sample.labels) for family in metric.collect() for sample in family.samples if sample.name == name]
+    return [
+        Observation(sample.value, sample.labels)
+        for family in metric.collect()
+        for sample in family.samples
+        if sample.name == name
+    ]

@@ -26,10 +26,17 @@ _LEASE = "SELECT pg_try_advisory_lock(hashtextextended('nexus tempo ' || %s || '
 def access(settings: SourceTempoSettings) -> Access:
     """How to reach the configured Tempo, secrets unwrapped."""
     return Access(
-        url=settings.url, org_id=settings.org_id, username=settings.username, password=settings.password.get_secret_value(),
-        token=settings.token.get_secret_value(), headers=header_pairs(settings.headers.get_secret_value()),
-        ca=settings.tls_ca, certificate=(settings.tls_cert, settings.tls_key) if settings.tls_cert and settings.tls_key else None,
-        verify=settings.tls_verify, timeout_s=settings.timeout.total_seconds(), max_trace_bytes=settings.max_trace_bytes,
+        url=settings.url,
+        org_id=settings.org_id,
+        username=settings.username,
+        password=settings.password.get_secret_value(),
+        token=settings.token.get_secret_value(),
+        headers=header_pairs(settings.headers.get_secret_value()),
+        ca=settings.tls_ca,
+        certificate=(settings.tls_cert, settings.tls_key) if settings.tls_cert and settings.tls_key else None,
+        verify=settings.tls_verify,
+        timeout_s=settings.timeout.total_seconds(),
+        max_trace_bytes=settings.max_trace_bytes,
         connections=settings.concurrency + 1,
     )
 
@@ -37,8 +44,11 @@ def access(settings: SourceTempoSettings) -> Access:
 def schedule(settings: SourceTempoSettings) -> Schedule:
     """When to read what."""
     return Schedule(
-        lag=round(settings.lag.total_seconds()), overlap=round(settings.overlap.total_seconds()), window=max(1, round(settings.window.total_seconds())),
-        lookback=round(settings.lookback.total_seconds()), aligned=settings.traces_per_window > 0,
+        lag=round(settings.lag.total_seconds()),
+        overlap=round(settings.overlap.total_seconds()),
+        window=max(1, round(settings.window.total_seconds())),
+        lookback=round(settings.lookback.total_seconds()),
+        aligned=settings.traces_per_window > 0,
     )
 
 
@@ -51,12 +61,27 @@ def poller(runtime: Runtime, stopping: threading.Event) -> Iterator[Poller]:
     try:
         lister = Lister(client, settings.query, settings.limit, lambda: int(runtime.clock.now().timestamp()))
         reader = WindowReader(
-            settings.tenant, SOURCE, lister=lister, fetcher=fetcher, database=runtime.database, clock=runtime.clock, budget=settings.traces_per_window,
-            taker=Taker(settings.tenant, SOURCE, decode, runtime.get(SpanLogWriter)), should_stop=stopping.is_set,
+            settings.tenant,
+            SOURCE,
+            lister=lister,
+            fetcher=fetcher,
+            database=runtime.database,
+            clock=runtime.clock,
+            budget=settings.traces_per_window,
+            taker=Taker(settings.tenant, SOURCE, decode, runtime.get(SpanLogWriter)),
+            should_stop=stopping.is_set,
         )
         yield Poller(
-            settings.tenant, SOURCE, client=client, counts=client.counts, query=settings.query, reader=reader, database=runtime.database,
-            clock=runtime.clock, schedule=schedule(settings), should_stop=stopping.is_set,
+            settings.tenant,
+            SOURCE,
+            client=client,
+            counts=client.counts,
+            query=settings.query,
+            reader=reader,
+            database=runtime.database,
+            clock=runtime.clock,
+            schedule=schedule(settings),
+            should_stop=stopping.is_set,
         )
     finally:
         fetcher.close()

@@ -24,7 +24,10 @@ def snapshot() -> list[Sample]:
     """Every receiving metric of this process."""
     return [
         (name, sample.name, dict(sample.labels), sample.value)
-        for name, metric in _metrics().items() for family in metric.collect() for sample in family.samples if not sample.name.endswith("_created")
+        for name, metric in _metrics().items()
+        for family in metric.collect()
+        for sample in family.samples
+        if not sample.name.endswith("_created")
     ]
 
 

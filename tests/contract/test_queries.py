@@ -15,7 +15,9 @@ def test_every_query_prepares(area: str, database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
         for name, sql in queries(area).items():
             numbers: dict[str, int] = {}
-            text = re.sub(r"%\((\w+)\)s", lambda m: f"${numbers.setdefault(m[1], len(numbers) + 1)}", sql).replace("%%", "%")
+            text = re.sub(r"%\((\w+)\)s", lambda m: f"${numbers.setdefault(m[1], len(numbers) + 1)}", sql).replace(
+                "%%", "%"
+            )
             if sql.startswith("COPY"):
                 # COPY cannot be prepared: its columns can be read instead.
                 text = re.sub(r"^COPY (\w+) \((.*?)\).*", r"SELECT \2 FROM \1", sql, flags=re.DOTALL)

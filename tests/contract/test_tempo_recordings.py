@@ -21,7 +21,9 @@ from nexus.testing.tempo_traces import stored_trace
 FOLDER = Path(__file__).parents[1] / "recordings" / "tempo"
 INDEX: dict[str, Any] = json.loads((FOLDER / "index.json").read_text())
 CALLS: dict[str, Any] = {call["name"]: call for call in INDEX["calls"]}
-SEARCHES = sorted(name for name, call in CALLS.items() if name.startswith("search-") and call["response"]["status"] == 200)
+SEARCHES = sorted(
+    name for name, call in CALLS.items() if name.startswith("search-") and call["response"]["status"] == 200
+)
 KNOWN = bytes.fromhex("38b4e652e44da7f2370d9e260e271365")
 # The server's clock when it answered: the end that it cut to, and the 30 s that it cut.
 NOW = 1795998984 + 30
@@ -64,7 +66,17 @@ def test_trimmed_ids_are_the_ids_that_were_sent() -> None:
     assert {trace.trace_id.hex() for trace in found} == {*INDEX["trace_ids"], INDEX["large_trace"]}
 
 
-@pytest.mark.parametrize("name", ["trace-v2-protobuf", "trace-v2-json", "trace-v2-padded-id", "trace-v2-trimmed-id", "trace-v2-narrow-range", "trace-v2-filtered"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "trace-v2-protobuf",
+        "trace-v2-json",
+        "trace-v2-padded-id",
+        "trace-v2-trimmed-id",
+        "trace-v2-narrow-range",
+        "trace-v2-filtered",
+    ],
+)
 def test_recorded_traces_of_v2_are_read(name: str, tempo: FakeTempo, client: TempoClient) -> None:
     tempo.fail("/api/v2/traces", answer(name))
     found = client.trace(KNOWN)
@@ -99,11 +111,21 @@ def test_a_trace_that_does_not_exist_is_an_empty_answer_in_both_versions(tempo: 
     assert client.trace(b"\xab" * 16).body == b""
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name.startswith("error-") or name in {"trace-v2-bad-id", "trace-v1-unknown", "trace-v2-unknown", "not-found-path"}])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in CALLS
+        if name.startswith("error-")
+        or name in {"trace-v2-bad-id", "trace-v1-unknown", "trace-v2-unknown", "not-found-path"}
+    ],
+)
 def test_the_fake_refuses_like_the_real_one(name: str, tempo: FakeTempo) -> None:
     call = CALLS[name]
     query = urlencode(call["request"]["params"])
-    response = urllib3.request("GET", tempo.url + call["request"]["path"] + (f"?{query}" if query else ""), headers=call["request"]["headers"])
+    response = urllib3.request(
+        "GET", tempo.url + call["request"]["path"] + (f"?{query}" if query else ""), headers=call["request"]["headers"]
+    )
     assert response.status == call["response"]["status"]
     if name == "error-bad-traceql":
         assert response.data.startswith(b"invalid TraceQL query: parse error")
@@ -118,11 +140,19 @@ def test_the_fake_trims_and_truncates_like_the_real_one(tempo: FakeTempo) -> Non
     assert all(item["traceID"].startswith("a") for item in response["traces"])
 
 
-@pytest.mark.parametrize(("name", "limit"), [
-    ("error-range-too-long", RangeTooLong(168 * 3600)), ("error-limit-too-large", LimitTooLarge(262144)), ("error-end-before-start", TooRecent(1795998588)),
-    ("error-bad-traceql", None), ("error-spss", None),
-])
-def test_limits_are_recognised_from_recorded_refusals(name: str, limit: object, tempo: FakeTempo, client: TempoClient) -> None:
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("error-range-too-long", RangeTooLong(168 * 3600)),
+        ("error-limit-too-large", LimitTooLarge(262144)),
+        ("error-end-before-start", TooRecent(1795998588)),
+        ("error-bad-traceql", None),
+        ("error-spss", None),
+    ],
+)
+def test_limits_are_recognised_from_recorded_refusals(
+    name: str, limit: object, tempo: FakeTempo, client: TempoClient
+) -> None:
     assert refusal(recorded(name).decode()) == limit
     client.has_most_recent = False
     tempo.fail("/api/search", answer(name))
@@ -131,7 +161,18 @@ def test_limits_are_recognised_from_recorded_refusals(name: str, limit: object, 
     assert (refused.value.status, refused.value.limit) == (400, limit)
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"traces": 1}', b'{"traces": [{}]}', b'{"traces": [{"traceID": "zz"}]}', b'{"traces": ["x"]}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"traces": 1}',
+        b'{"traces": [{}]}',
+        b'{"traces": [{"traceID": "zz"}]}',
+        b'{"traces": ["x"]}',
+    ],
+)
 def test_other_answers_to_a_search_are_refused(content: bytes) -> None:
     with pytest.raises(BadAnswer):
         search_answer(content)

@@ -28,9 +28,23 @@ def request(caller: str, number: int, size: int) -> bytes:
     for index in range(size):
         digest = hashlib.sha256(f"{caller}/{number}/{index}".encode()).digest()
         start = BASE_NS + (number * size + index) * 1_000_000
-        client = scopes[0].spans.add(trace_id=digest[:16], span_id=digest[16:24], kind=3, name="call", start_time_unix_nano=start, end_time_unix_nano=start + 5_000_000 + index * 1000)
-        scopes[1].spans.add(trace_id=digest[:16], span_id=digest[24:32], parent_span_id=client.span_id, kind=2, name="call", start_time_unix_nano=start + 1_000_000,
-                            end_time_unix_nano=start + 4_000_000)
+        client = scopes[0].spans.add(
+            trace_id=digest[:16],
+            span_id=digest[16:24],
+            kind=3,
+            name="call",
+            start_time_unix_nano=start,
+            end_time_unix_nano=start + 5_000_000 + index * 1000,
+        )
+        scopes[1].spans.add(
+            trace_id=digest[:16],
+            span_id=digest[24:32],
+            parent_span_id=client.span_id,
+            kind=2,
+            name="call",
+            start_time_unix_nano=start + 1_000_000,
+            end_time_unix_nano=start + 4_000_000,
+        )
     return body.SerializeToString()
 
 

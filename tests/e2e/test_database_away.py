@@ -34,7 +34,15 @@ def calls(number: int) -> bytes:
     for n in range(CALLS):
         trace = os.urandom(8) + number.to_bytes(4, "big") + n.to_bytes(4, "big")
         for scope, kind, own, parent in ((scopes[0], 3, b"c" * 8, b""), (scopes[1], 2, b"s" * 8, b"c" * 8)):
-            scope.spans.add(trace_id=trace, span_id=own, parent_span_id=parent, name=f"op {number}", kind=kind, start_time_unix_nano=start, end_time_unix_nano=start + 1000)
+            scope.spans.add(
+                trace_id=trace,
+                span_id=own,
+                parent_span_id=parent,
+                name=f"op {number}",
+                kind=kind,
+                start_time_unix_nano=start,
+                end_time_unix_nano=start + 1000,
+            )
     return message.SerializeToString()
 
 
@@ -82,7 +90,11 @@ def counted(up: Up) -> tuple[int, int]:
 def test_spans_taken_while_the_database_is_away_are_counted_once(tmp_path):
     database = EmbeddedPostgres(tmp_path)
     # The smallest log there is: a megabyte of spans fills it.
-    limits = {"NEXUS_LOG__MAX_BYTES": str(1024 * 1024), "NEXUS_LOG__SEGMENT_BYTES": str(64 * 1024), "NEXUS_LOG__KEEP": "0"}
+    limits = {
+        "NEXUS_LOG__MAX_BYTES": str(1024 * 1024),
+        "NEXUS_LOG__SEGMENT_BYTES": str(64 * 1024),
+        "NEXUS_LOG__KEEP": "0",
+    }
     up = Up(tmp_path / "data", environment={"NEXUS_DATABASE__URL": database.start(), **limits})
     try:
         up.start()

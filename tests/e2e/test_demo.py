@@ -32,8 +32,22 @@ def read(address: str, path: str) -> Any:
 @pytest.mark.timeout(280)
 def test_the_demo_shows_drift_and_an_answer_twice(tmp_path: Path) -> None:
     ports = [f"127.0.0.1:{free_port()}" for _ in range(3)]
-    command = [sys.executable, str(ROOT / "examples" / "demo" / "run.py"), "--data", str(tmp_path / "demo data"), "--http", ports[0], "--otlp-grpc", ports[1],
-               "--otlp-http", ports[2], "--days", "29", "--orders-per-day", "48"]
+    command = [
+        sys.executable,
+        str(ROOT / "examples" / "demo" / "run.py"),
+        "--data",
+        str(tmp_path / "demo data"),
+        "--http",
+        ports[0],
+        "--otlp-grpc",
+        ports[1],
+        "--otlp-http",
+        ports[2],
+        "--days",
+        "29",
+        "--orders-per-day",
+        "48",
+    ]
     first = subprocess.run([*command, "--exit"], capture_output=True, text=True, timeout=240, check=False)
     assert first.returncode == 0, first.stdout + first.stderr
     assert re.search(rf"^demo ready: http://{ports[0]}$", first.stdout, re.MULTILINE)
@@ -52,7 +66,10 @@ def test_the_demo_shows_drift_and_an_answer_twice(tmp_path: Path) -> None:
     assert edge["calls"] == edge["handled"] > 1000
     assert 0 < edge["errors"] < edge["calls"]
     assert "POST /checkout" in {cause["caller_operation"] for cause in edge["causes"]}
-    assert {claim["document"]["title"] for claim in read(ports[0], f"/edges/{edge['rid']}")["claims"]} >= {"Shop architecture", "체크아웃 설계"}
+    assert {claim["document"]["title"] for claim in read(ports[0], f"/edges/{edge['rid']}")["claims"]} >= {
+        "Shop architecture",
+        "체크아웃 설계",
+    }
     designed = read(ports[0], "/edges?layer=designed&namespace=default&source=checkout&target=fx")["edges"]
     assert read(ports[0], f"/edges/{designed[0]['rid']}")["claims"] == designed[0]["claims"]
     assert read(ports[0], "/edges?layer=designed&namespace=elsewhere")["edges"] == []

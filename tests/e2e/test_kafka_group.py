@@ -33,8 +33,13 @@ class Installation:
     def __init__(self, folder, database_url, broker, **more):
         self.folder, self.processes = folder, {}
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")} | {
-            "NEXUS_DATABASE__URL": database_url, "NEXUS_LOG": "kafka", "NEXUS_LOG__KAFKA__BROKERS": broker, "NEXUS_LOG__KAFKA__PARTITIONS": "6",
-            "NEXUS_LOG__KAFKA__SESSION": "6", "NEXUS_DATABASE__POOL_SIZE": "4", **more,
+            "NEXUS_DATABASE__URL": database_url,
+            "NEXUS_LOG": "kafka",
+            "NEXUS_LOG__KAFKA__BROKERS": broker,
+            "NEXUS_LOG__KAFKA__PARTITIONS": "6",
+            "NEXUS_LOG__KAFKA__SESSION": "6",
+            "NEXUS_DATABASE__POOL_SIZE": "4",
+            **more,
         }
 
     def start(self, name, roles):
@@ -42,7 +47,11 @@ class Installation:
         data.mkdir(exist_ok=True)
         with (data / "log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                [str(NEXUS), "serve", "--role", roles, "--data", str(data)], stdout=log, stderr=log, env=self.environment, start_new_session=True,
+                [str(NEXUS), "serve", "--role", roles, "--data", str(data)],
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                start_new_session=True,
             )
 
     def kill(self, name, number=signal.SIGKILL):
@@ -52,7 +61,11 @@ class Installation:
 
     def partitions(self, name):
         """What the process said last that it was given."""
-        said = [line for line in (self.folder / name / "log").read_text(encoding="utf-8").splitlines() if "span_log_partitions" in line]
+        said = [
+            line
+            for line in (self.folder / name / "log").read_text(encoding="utf-8").splitlines()
+            if "span_log_partitions" in line
+        ]
         return json.loads(said[-1])["partitions"] if said else []
 
     def stop(self):
@@ -80,7 +93,12 @@ def test_two_aggregators_of_which_one_is_killed(tmp_path, database, database_url
     broker = Broker(tmp_path)
     http, otlp = free_port(), free_port()
     nexus = Installation(
-        tmp_path, database_url, broker.address, NEXUS_HTTP__ADDRESS=f"127.0.0.1:{http}", NEXUS_OTLP__HTTP=f"127.0.0.1:{otlp}", NEXUS_OTLP__GRPC=f"127.0.0.1:{free_port()}",
+        tmp_path,
+        database_url,
+        broker.address,
+        NEXUS_HTTP__ADDRESS=f"127.0.0.1:{http}",
+        NEXUS_OTLP__HTTP=f"127.0.0.1:{otlp}",
+        NEXUS_OTLP__GRPC=f"127.0.0.1:{free_port()}",
         NEXUS_HTTP__LOCAL_PRINCIPAL="true",
     )
     try:
@@ -89,13 +107,23 @@ def test_two_aggregators_of_which_one_is_killed(tmp_path, database, database_url
         nexus.start("a", "aggregate")
         nexus.start("b", "aggregate")
         until(lambda: answers(f"http://127.0.0.1:{http}/readyz"))
-        until(lambda: nexus.partitions("a") and nexus.partitions("b") and len(nexus.partitions("a")) + len(nexus.partitions("b")) == 6)
+        until(
+            lambda: (
+                nexus.partitions("a")
+                and nexus.partitions("b")
+                and len(nexus.partitions("a")) + len(nexus.partitions("b")) == 6
+            )
+        )
         batches, _ = load_random(2)
         client = httpx.Client(timeout=60)
 
         def send(some):
             for body in some:
-                response = client.post(f"http://127.0.0.1:{otlp}/v1/traces", content=body, headers={"content-type": "application/x-protobuf"})
+                response = client.post(
+                    f"http://127.0.0.1:{otlp}/v1/traces",
+                    content=body,
+                    headers={"content-type": "application/x-protobuf"},
+                )
                 assert response.status_code in {200, 400}, response.text
 
         third = len(batches) // 3
@@ -111,10 +139,20 @@ def test_two_aggregators_of_which_one_is_killed(tmp_path, database, database_url
         bench = Bench(database, tmp_path / "reading", clock)
         windows = bench.all_windows()
         edges = [edge | {"windows": windows[edge["rid"]]} for edge in bench.edges().values()]
-        (tmp_path / "product.json").write_text(json.dumps({"edges": edges, "services": bench.services()}), encoding="utf-8")
+        (tmp_path / "product.json").write_text(
+            json.dumps({"edges": edges, "services": bench.services()}), encoding="utf-8"
+        )
         compared = subprocess.run(
-            [sys.executable, str(ROOT / "compare.py"), str(ROOT / "random" / "2" / "answer.json"), str(tmp_path / "product.json"), "--windows"],
-            capture_output=True, text=True, check=False,
+            [
+                sys.executable,
+                str(ROOT / "compare.py"),
+                str(ROOT / "random" / "2" / "answer.json"),
+                str(tmp_path / "product.json"),
+                "--windows",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert compared.returncode == 0, compared.stdout
     finally:

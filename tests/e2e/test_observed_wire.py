@@ -24,7 +24,11 @@ from observed_harness import cases, differences, key_of
 CASES = Path(__file__).parents[1] / "cases"
 SEED = 1
 RANDOM = "random-run"
-SETTINGS = {"pair_horizon_ms": "NEXUS_PAIRING__CALL_HORIZON", "link_horizon_ms": "NEXUS_PAIRING__LINK_HORIZON", "clock_skew_ms": "NEXUS_PAIRING__CLOCK_SKEW"}
+SETTINGS = {
+    "pair_horizon_ms": "NEXUS_PAIRING__CALL_HORIZON",
+    "link_horizon_ms": "NEXUS_PAIRING__LINK_HORIZON",
+    "clock_skew_ms": "NEXUS_PAIRING__CLOCK_SKEW",
+}
 OUTCOMES = ("error", "slowest", "ordinary")
 
 
@@ -39,9 +43,15 @@ def ns(text):
 def plain(edge):
     """An edge of the API in the terms of cases/README.md; a latency of nothing is null there and `{}` here."""
     return edge | {
-        "source": label(edge["source"]), "target": label(edge["target"]), "target_kind": edge["target"]["kind"],
-        "basis": {name: n for name, n in edge["basis"].items() if n}, "first_seen_ns": ns(edge["first_seen"]), "last_seen_ns": ns(edge["last_seen"]),
-        "exemplars": {outcome: [x["trace_id"] for x in edge["exemplars"] if x["outcome"] == outcome] for outcome in OUTCOMES},
+        "source": label(edge["source"]),
+        "target": label(edge["target"]),
+        "target_kind": edge["target"]["kind"],
+        "basis": {name: n for name, n in edge["basis"].items() if n},
+        "first_seen_ns": ns(edge["first_seen"]),
+        "last_seen_ns": ns(edge["last_seen"]),
+        "exemplars": {
+            outcome: [x["trace_id"] for x in edge["exemplars"] if x["outcome"] == outcome] for outcome in OUTCOMES
+        },
         **{name: edge[name] or None for name in ("client_latency_ms", "server_latency_ms", "queue_ms")},
     }
 
@@ -49,7 +59,11 @@ def plain(edge):
 def all_edges(client):
     found, cursor = [], ""
     while True:
-        page = client.get("/edges", params={"infrastructure": "include", "limit": 150, "cursor": cursor}).raise_for_status().json()
+        page = (
+            client.get("/edges", params={"infrastructure": "include", "limit": 150, "cursor": cursor})
+            .raise_for_status()
+            .json()
+        )
         found += page["edges"]
         if not page["next"]:
             return found
@@ -68,7 +82,10 @@ def tenants_of(database, names):
     """A token of each tenant, that may send and read."""
     everything = frozenset({Capability.READ, Capability.INGEST})
     with database.connection() as connection:
-        return {name: create_principal(connection, Principal(name, name, Classification.PUBLIC, everything)) for name in names}
+        return {
+            name: create_principal(connection, Principal(name, name, Classification.PUBLIC, everything))
+            for name in names
+        }
 
 
 def halves(case):
@@ -97,7 +114,12 @@ def services_of(client):
 
 def minutes(client, edge):
     series = client.get(f"/edges/{edge['rid']}", params={"step": "1m"}).raise_for_status().json()["series"]
-    return [{"start_ns": ns(item["start"])} | item | {name: item[name] or None for name in ("client_latency_ms", "server_latency_ms", "queue_ms")} for item in series]
+    return [
+        {"start_ns": ns(item["start"])}
+        | item
+        | {name: item[name] or None for name in ("client_latency_ms", "server_latency_ms", "queue_ms")}
+        for item in series
+    ]
 
 
 @pytest.mark.slow
@@ -110,10 +132,21 @@ def test_cases_and_a_random_run_with_a_crash_in_the_middle(database, database_ur
     up = Up(tmp_path / "data", environment={"NEXUS_DATABASE__URL": database_url, "NEXUS_OTLP__AUTH": "token"})
     up.start()
     try:
-        send(up, tokens, [*((name, part[0]) for name, part in parts.items()), *((RANDOM, body) for body in run[: len(run) // 2])])
+        send(
+            up,
+            tokens,
+            [*((name, part[0]) for name, part in parts.items()), *((RANDOM, body) for body in run[: len(run) // 2])],
+        )
         up.kill()
         up.start()
-        send(up, tokens, [*((RANDOM, body) for body in run[len(run) // 2 :]), *((name, body) for name, part in parts.items() for body in part[1:])])
+        send(
+            up,
+            tokens,
+            [
+                *((RANDOM, body) for body in run[len(run) // 2 :]),
+                *((name, body) for name, part in parts.items() for body in part[1:]),
+            ],
+        )
         up.post("/otel/aggregate", {"settle": True}, tokens[RANDOM])
         with httpx.Client(base_url=up.url, timeout=120) as client:
             assert not wrong_cases(client, mine, tokens)
@@ -125,7 +158,12 @@ def test_cases_and_a_random_run_with_a_crash_in_the_middle(database, database_ur
     assert sum(item["calls"] for item in series["series"]) == series["calls"]
     product = tmp_path / "product.json"
     product.write_text(json.dumps({"edges": [plain(edge) for edge in edges], "services": services}), encoding="utf-8")
-    command = [sys.executable, str(CASES / "compare.py"), str(CASES / "random" / str(SEED) / "answer.json"), str(product)]
+    command = [
+        sys.executable,
+        str(CASES / "compare.py"),
+        str(CASES / "random" / str(SEED) / "answer.json"),
+        str(product),
+    ]
     compared = subprocess.run(command, capture_output=True, text=True, check=False)
     assert compared.returncode == 0, compared.stdout
     assert "never stated" not in compared.stdout
@@ -139,7 +177,9 @@ def test_cases_with_settings_of_their_own(database, database_url, tmp_path):
     assert len(dict(together)) == len(set(together)) > 1
     tokens = tenants_of(database, mine)
     settings = {SETTINGS[name]: str(milliseconds / 1000) for name, milliseconds in together}
-    up = Up(tmp_path / "data", environment={"NEXUS_DATABASE__URL": database_url, "NEXUS_OTLP__AUTH": "token"} | settings)
+    up = Up(
+        tmp_path / "data", environment={"NEXUS_DATABASE__URL": database_url, "NEXUS_OTLP__AUTH": "token"} | settings
+    )
     up.start()
     try:
         send(up, tokens, [(name, body) for name, case in mine.items() for body in halves(case)])

@@ -34,7 +34,9 @@ class Collector:
                     collector.metrics.append(ExportMetricsServiceRequest.FromString(body))
                 else:
                     collector.traces.append(ExportTraceServiceRequest.FromString(body))
-                    request = urllib.request.Request(f"http://{collector.forward}{self.path}", body, {"Content-Type": "application/x-protobuf"})
+                    request = urllib.request.Request(
+                        f"http://{collector.forward}{self.path}", body, {"Content-Type": "application/x-protobuf"}
+                    )
                     with urllib.request.urlopen(request, timeout=20) as answer:
                         assert answer.status == 200
                 self.send_response(200)
@@ -52,11 +54,22 @@ class Collector:
         self._server.server_close()
 
     def spans(self, name: str) -> list[Span]:
-        return [span for request in self.traces for block in request.resource_spans for scope in block.scope_spans for span in scope.spans if span.name == name]
+        return [
+            span
+            for request in self.traces
+            for block in request.resource_spans
+            for scope in block.scope_spans
+            for span in scope.spans
+            if span.name == name
+        ]
 
     def services(self) -> set[str]:
         return {
-            item.value.string_value for request in self.traces for block in request.resource_spans for item in block.resource.attributes if item.key == "service.name"
+            item.value.string_value
+            for request in self.traces
+            for block in request.resource_spans
+            for item in block.resource.attributes
+            if item.key == "service.name"
         }
 
 
@@ -68,7 +81,11 @@ def collector() -> Iterator[Collector]:
 
 
 def test_own_spans_go_out_and_never_come_back_as_traffic(tmp_path, collector):
-    environment = {"NEXUS_TELEMETRY__ENDPOINT": collector.url, "NEXUS_TELEMETRY__METRICS": "true", "OTEL_BSP_SCHEDULE_DELAY": "100"}
+    environment = {
+        "NEXUS_TELEMETRY__ENDPOINT": collector.url,
+        "NEXUS_TELEMETRY__METRICS": "true",
+        "OTEL_BSP_SCHEDULE_DELAY": "100",
+    }
     up = Up(tmp_path / "data", environment=environment)
     collector.forward = up.otlp_http
     try:
@@ -76,25 +93,50 @@ def test_own_spans_go_out_and_never_come_back_as_traffic(tmp_path, collector):
         message = ExportTraceServiceRequest()
         block = message.resource_spans.add()
         block.resource.attributes.add(key="service.name").value.string_value = "shop"
-        block.scope_spans.add().spans.add(trace_id=b"t" * 16, span_id=b"s" * 8, kind=2, name="GET /", start_time_unix_nano=time.time_ns(), end_time_unix_nano=time.time_ns())
+        block.scope_spans.add().spans.add(
+            trace_id=b"t" * 16,
+            span_id=b"s" * 8,
+            kind=2,
+            name="GET /",
+            start_time_unix_nano=time.time_ns(),
+            end_time_unix_nano=time.time_ns(),
+        )
         with grpc.insecure_channel(up.grpc) as channel:
             channel.unary_unary(METHOD)(message.SerializeToString(), timeout=30)
         up.post("/otel/aggregate", {"settle": True})
         deadline = time.monotonic() + 60
-        while not (collector.spans("receive batch") and collector.spans("aggregate batch") and collector.spans("http request")):
-            assert time.monotonic() < deadline, {span.name for request in collector.traces for block in request.resource_spans for span in block.scope_spans[0].spans}
+        while not (
+            collector.spans("receive batch") and collector.spans("aggregate batch") and collector.spans("http request")
+        ):
+            assert time.monotonic() < deadline, {
+                span.name
+                for request in collector.traces
+                for block in request.resource_spans
+                for span in block.scope_spans[0].spans
+            }
             time.sleep(0.1)
         # Many exports' time: were its own spans traffic, each would have made another batch by now.
         time.sleep(2)
         assert len(collector.spans("receive batch")) == 1
         assert len(collector.spans("aggregate batch")) == 1
-        routes = {item.value.string_value for span in collector.spans("http request") for item in span.attributes if item.key == "http.route"}
+        routes = {
+            item.value.string_value
+            for span in collector.spans("http request")
+            for item in span.attributes
+            if item.key == "http.route"
+        }
         assert routes == {"/otel/aggregate"}
         assert collector.services() == {"nexus-up"}
         assert [service["name"] for service in up.get("/services")["services"]] == ["shop"]
         assert up.get("/edges?infrastructure=include")["edges"] == []
         assert up.stop() == 0
-        sent = {metric.name for request in collector.metrics for block in request.resource_metrics for scope in block.scope_metrics for metric in scope.metrics}
+        sent = {
+            metric.name
+            for request in collector.metrics
+            for block in request.resource_metrics
+            for scope in block.scope_metrics
+            for metric in scope.metrics
+        }
         assert {"nexus_otlp_spans_total", "nexus_aggregate_spans_total"} <= sent
     finally:
         up.stop()

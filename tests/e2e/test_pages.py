@@ -17,13 +17,26 @@ from nexus_up import Up
 from playwright.sync_api import Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 SHOTS = Path(os.environ.get("ARTIFACTS", ROOT / "artifacts")) / "pages"
 HOSTILE = '<img src=x onerror="window.pwned=1">'
 
 pytestmark = [
-    pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("pages"), pytest.mark.timeout(240),
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.xdist_group("pages"),
+    pytest.mark.timeout(240),
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine (Debian: apt-get install chromium)"),
 ]
 
@@ -46,7 +59,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     docs = tmp_path_factory.mktemp("docs")
     for file in (ROOT / "examples" / "shop" / "docs").iterdir():
         shutil.copy(file, docs)
-    (docs / "hostile.md").write_text(f"# {HOSTILE}\n\nThe checkout service calls `<script>window.pwned=1</script>`.\n\nwindow.pwned in {HOSTILE} must stay text.\n", encoding="utf-8")
+    (docs / "hostile.md").write_text(
+        f"# {HOSTILE}\n\nThe checkout service calls `<script>window.pwned=1</script>`.\n\nwindow.pwned in {HOSTILE} must stay text.\n",
+        encoding="utf-8",
+    )
     service = Up(tmp_path_factory.mktemp("pages") / "data", docs=(docs,), environment={"NEXUS_DIFF__SAMPLING": "none"})
     service.start()
     load = demo_load()
@@ -81,8 +97,22 @@ def page(site: Up, browser: Any) -> Iterator[Page]:
     page = context.new_page()
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" and "the server responded with a status of" not in message.text else None)
-    page.on("request", lambda request: troubles.append(f"outside: {request.url}") if not request.url.startswith((site.url, "data:", "blob:")) else None)
+    page.on(
+        "console",
+        lambda message: (
+            troubles.append(message.text)
+            if message.type == "error" and "the server responded with a status of" not in message.text
+            else None
+        ),
+    )
+    page.on(
+        "request",
+        lambda request: (
+            troubles.append(f"outside: {request.url}")
+            if not request.url.startswith((site.url, "data:", "blob:"))
+            else None
+        ),
+    )
     yield page
     assert page.evaluate("window.pwned") is None
     context.close()
@@ -184,7 +214,9 @@ def test_entities_and_status(page: Page, site: Up) -> None:
     visit(page, site, "entities", "entities")
     page.get_by_role("button", name="checkout", exact=True).first.click()
     expect(page.locator("#panel")).to_contain_text("주문 서비스")
-    expect(page.get_by_role("row").filter(has=page.get_by_role("button", name="Accept")).first).not_to_contain_text("doc_")
+    expect(page.get_by_role("row").filter(has=page.get_by_role("button", name="Accept")).first).not_to_contain_text(
+        "doc_"
+    )
     visit(page, site, "status", "status")
     expect(page.locator("#main")).to_contain_text("checkout")
     expect(page.locator(".counter").filter(has_text="Services").locator("b")).not_to_have_text("0")
@@ -198,13 +230,18 @@ def test_entities_and_status(page: Page, site: Up) -> None:
 def test_accessible_in_both_languages_and_themes(page: Page, site: Up, address: str) -> None:
     visit(page, site, address, f"{address}-light")
     for theme, language in (("light", "en"), ("dark", "ko")):
-        page.evaluate("([theme, language]) => { localStorage.setItem('theme', theme); localStorage.setItem('language', language); }", [theme, language])
+        page.evaluate(
+            "([theme, language]) => { localStorage.setItem('theme', theme); localStorage.setItem('language', language); }",
+            [theme, language],
+        )
         page.reload()
         expect(page.locator("#main .busy")).to_have_count(0, timeout=20_000)
         shoot(page, f"{address}-{theme}-{language}")
         assert page.locator("html").get_attribute("lang") == language
         found = Axe().run(page).response["violations"]
-        serious = {v["id"]: [n["html"][:120] for n in v["nodes"][:3]] for v in found if v["impact"] in {"serious", "critical"}}
+        serious = {
+            v["id"]: [n["html"][:120] for n in v["nodes"][:3]] for v in found if v["impact"] in {"serious", "critical"}
+        }
         assert serious == {}, json.dumps(serious, indent=2)
 
 
@@ -217,7 +254,9 @@ def test_phone_width(page: Page, site: Up, address: str) -> None:
 
 def test_hostile_names_stay_text(page: Page, site: Up) -> None:
     visit(page, site, "map", "map-hostile")
-    assert HOSTILE in page.locator(".node").evaluate_all("nodes => nodes.map(node => node.getAttribute('aria-label')).join()")
+    assert HOSTILE in page.locator(".node").evaluate_all(
+        "nodes => nodes.map(node => node.getAttribute('aria-label')).join()"
+    )
     assert page.locator("#main img").count() == 0
     for address in ("documents", "drift", "status", "entities"):
         visit(page, site, address, f"{address}-hostile")
@@ -225,7 +264,14 @@ def test_hostile_names_stay_text(page: Page, site: Up) -> None:
 
 
 def test_errors_say_what_to_do(page: Page, site: Up) -> None:
-    page.route("**/diff?*", lambda route: route.fulfill(status=503, content_type="application/problem+json", body=json.dumps({"detail": "PostgreSQL does not answer"})))
+    page.route(
+        "**/diff?*",
+        lambda route: route.fulfill(
+            status=503,
+            content_type="application/problem+json",
+            body=json.dumps({"detail": "PostgreSQL does not answer"}),
+        ),
+    )
     page.goto(f"{site.url}/#/drift")
     expect(page.get_by_role("alert")).to_contain_text("PostgreSQL does not answer")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()

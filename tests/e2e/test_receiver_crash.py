@@ -86,7 +86,13 @@ def batch(first: int, count: int) -> bytes:
     message = ExportTraceServiceRequest()
     scope = message.resource_spans.add().scope_spans.add()
     for n in range(first, first + count):
-        scope.spans.add(trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), name=f"op {n}", start_time_unix_nano=1, end_time_unix_nano=2)
+        scope.spans.add(
+            trace_id=n.to_bytes(16, "big"),
+            span_id=n.to_bytes(8, "big"),
+            name=f"op {n}",
+            start_time_unix_nano=1,
+            end_time_unix_nano=2,
+        )
     return message.SerializeToString()
 
 

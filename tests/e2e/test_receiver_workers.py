@@ -27,7 +27,9 @@ METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 
 def batch(n: int) -> bytes:
     message = ExportTraceServiceRequest()
-    message.resource_spans.add().scope_spans.add().spans.add(trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), start_time_unix_nano=1)
+    message.resource_spans.add().scope_spans.add().spans.add(
+        trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), start_time_unix_nano=1
+    )
     return message.SerializeToString()
 
 
@@ -85,7 +87,11 @@ def test_workers_share_the_ports_and_a_dead_one_is_replaced(tmp_path, clock):
 
 def test_metrics_of_workers_add_up_and_gauges_of_dead_ones_go():
     metrics = WorkerMetrics()
-    start = {sample.name: sample.value for sample in telemetry.OTLP_BATCH_SPANS.collect()[0].samples if sample.name.endswith(("_count", "_sum"))}
+    start = {
+        sample.name: sample.value
+        for sample in telemetry.OTLP_BATCH_SPANS.collect()[0].samples
+        if sample.name.endswith(("_count", "_sum"))
+    }
     spans = telemetry.OTLP_SPANS._value.get()
     empty = [(name, sample, labels, 0.0) for name, sample, labels, _ in snapshot()]
 
@@ -95,7 +101,13 @@ def test_metrics_of_workers_add_up_and_gauges_of_dead_ones_go():
             if name == "nexus_otlp_spans":
                 value = count * 7
             elif name == "nexus_otlp_batch_spans":
-                value = count * 7 if sample.endswith("_sum") else count if sample.endswith("_count") or float(labels["le"]) >= 10 else 0.0
+                value = (
+                    count * 7
+                    if sample.endswith("_sum")
+                    else count
+                    if sample.endswith("_count") or float(labels["le"]) >= 10
+                    else 0.0
+                )
             elif name == "nexus_otlp_http_connections":
                 value = connections
             changed.append((name, sample, labels, value))
@@ -105,7 +117,11 @@ def test_metrics_of_workers_add_up_and_gauges_of_dead_ones_go():
     report(1, 2, 4)
     report(0, 5, 5)
     assert telemetry.OTLP_SPANS._value.get() - spans == 7 * 7
-    now = {sample.name: sample.value for sample in telemetry.OTLP_BATCH_SPANS.collect()[0].samples if sample.name.endswith(("_count", "_sum"))}
+    now = {
+        sample.name: sample.value
+        for sample in telemetry.OTLP_BATCH_SPANS.collect()[0].samples
+        if sample.name.endswith(("_count", "_sum"))
+    }
     assert now["nexus_otlp_batch_spans_count"] - start["nexus_otlp_batch_spans_count"] == 7
     assert now["nexus_otlp_batch_spans_sum"] - start["nexus_otlp_batch_spans_sum"] == 49
     assert telemetry.OTLP_CONNECTIONS._value.get() == 9

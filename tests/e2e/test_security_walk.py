@@ -40,15 +40,38 @@ TEXTS = {
 OPEN = {"/healthz", "/readyz", "/session"}
 # What a parameter of this name is given: values that would find something for those who may see it.
 VALUES = {
-    "entity": "checkout", "rid": "checkout", "from": "checkout", "to": INTERNAL, "query": f"why does checkout call {INTERNAL}?", "text": INTERNAL[:6], "concept": INTERNAL, "name": INTERNAL,
-    "source": "checkout", "target": INTERNAL, "path": "architecture.md", "page": "index.html", "asset": "app.js", "fingerprint": "0" * 16, "action": "acknowledge", "step": "1h",
-    "old": "internal.md", "new": "restricted.md", "old_ref": "internal.md", "new_ref": "restricted.md", "enum_name": "GradeType",
+    "entity": "checkout",
+    "rid": "checkout",
+    "from": "checkout",
+    "to": INTERNAL,
+    "query": f"why does checkout call {INTERNAL}?",
+    "text": INTERNAL[:6],
+    "concept": INTERNAL,
+    "name": INTERNAL,
+    "source": "checkout",
+    "target": INTERNAL,
+    "path": "architecture.md",
+    "page": "index.html",
+    "asset": "app.js",
+    "fingerprint": "0" * 16,
+    "action": "acknowledge",
+    "step": "1h",
+    "old": "internal.md",
+    "new": "restricted.md",
+    "old_ref": "internal.md",
+    "new_ref": "restricted.md",
+    "enum_name": "GradeType",
 }
 
 
 # The same requests about what exists nowhere: an answer must not tell the one from the other.
 NOWHERE = {
-    INTERNAL: "quaggaplanet", RESTRICTED: "possumcabin", INTERNAL[:6]: "quagga", "checkout": "chipmunk", "internal.md": "imagined.md", "restricted.md": "reinvented.md",
+    INTERNAL: "quaggaplanet",
+    RESTRICTED: "possumcabin",
+    INTERNAL[:6]: "quagga",
+    "checkout": "chipmunk",
+    "internal.md": "imagined.md",
+    "restricted.md": "reinvented.md",
 }
 # What differs from one request to the next: times, durations, identifiers of requests.
 _CHANGES = re.compile(r"\d+(?:[.,:TZ+-]\d*)*|[0-9a-f]{16,}")
@@ -81,8 +104,10 @@ class Walk:
         read = frozenset({Capability.READ})
         everything = frozenset({Capability.READ, Capability.INGEST, Capability.MANAGE})
         people = {
-            "public": Principal("public", "default", Classification.PUBLIC, read), "public_manager": Principal("pm", "default", Classification.PUBLIC, everything),
-            "foreign": Principal("foreign", "elsewhere", Classification.RESTRICTED, everything), "narrow": Principal("narrow", "default", Classification.RESTRICTED, everything, ("other",)),
+            "public": Principal("public", "default", Classification.PUBLIC, read),
+            "public_manager": Principal("pm", "default", Classification.PUBLIC, everything),
+            "foreign": Principal("foreign", "elsewhere", Classification.RESTRICTED, everything),
+            "narrow": Principal("narrow", "default", Classification.RESTRICTED, everything, ("other",)),
             "internal": Principal("internal", "default", Classification.INTERNAL, read),
         }
         with runtime.database.connection() as connection:
@@ -90,12 +115,18 @@ class Walk:
 
     def operations(self) -> list[tuple[str, str, dict[str, Any]]]:
         document = self.app.openapi()
-        return [(method.upper(), path, operation) for path, methods in document["paths"].items() for method, operation in methods.items()]
+        return [
+            (method.upper(), path, operation)
+            for path, methods in document["paths"].items()
+            for method, operation in methods.items()
+        ]
 
     async def request(self, token: str | None, method: str, path: str, operation: dict[str, Any]) -> httpx.Response:
         url = re.sub(r"\{(\w+)(?::\w+)?\}", lambda m: str(self.values.get(m[1], INTERNAL)), path)
         query = {
-            p["name"]: self.values[p["name"]] for p in operation.get("parameters", []) if p["in"] == "query" and p["name"] in self.values and "date" not in json.dumps(p.get("schema", {}))
+            p["name"]: self.values[p["name"]]
+            for p in operation.get("parameters", [])
+            if p["in"] == "query" and p["name"] in self.values and "date" not in json.dumps(p.get("schema", {}))
         }
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         given: dict[str, Any] = {"params": query, "headers": headers}
@@ -110,7 +141,11 @@ class Walk:
         schema = content.get("application/json", {}).get("schema", {})
         options = [schema, *schema.get("anyOf", [])]
         reference = next((o["$ref"] for o in options if "$ref" in o), "")
-        fields = self.app.openapi()["components"]["schemas"].get(reference.rsplit("/", 1)[-1], {}).get("properties", {}) if reference else {}
+        fields = (
+            self.app.openapi()["components"]["schemas"].get(reference.rsplit("/", 1)[-1], {}).get("properties", {})
+            if reference
+            else {}
+        )
         return {name: self.values[name] for name in fields if name in self.values and name not in {"from", "to"}}
 
 
@@ -165,7 +200,9 @@ def test_no_route_shows_what_is_not_theirs(walk: Walk, who: str) -> None:
             sent = str(response.request.url) + (response.request.content or b"").decode()
             said = leaks(response.text, (*SENTENCES, RESTRICTED, *walk.rids), sent)
             if said or response.status_code >= 500:
-                found.append(f"{method} {path} -> {response.status_code} {said} {response.text[:200] if response.status_code >= 500 else ''}")
+                found.append(
+                    f"{method} {path} -> {response.status_code} {said} {response.text[:200] if response.status_code >= 500 else ''}"
+                )
         return found
 
     assert anyio.run(run) == []
@@ -185,10 +222,14 @@ def test_what_is_not_theirs_answers_like_what_is_not_there(walk: Walk, who: str)
             walk.values = {name: renamed(value) for name, value in VALUES.items()}
             nowhere = await walk.request(walk.tokens[who], method, path, operation)
             if (there.status_code, alike(there.text)) != (nowhere.status_code, alike(nowhere.text)):
-                found.append(f"{method} {path} {there.status_code} {alike(there.text)[:300]} | {nowhere.status_code} {alike(nowhere.text)[:300]}")
+                found.append(
+                    f"{method} {path} {there.status_code} {alike(there.text)[:300]} | {nowhere.status_code} {alike(nowhere.text)[:300]}"
+                )
             if path == "/status":
                 counts = there.json()["documents"]
-                assert (sum(counts["documents"].values()), counts["passages"]) == ((1, 1) if who == "internal" else (0, 0))
+                assert (sum(counts["documents"].values()), counts["passages"]) == (
+                    (1, 1) if who == "internal" else (0, 0)
+                )
         return found
 
     # One who may see them is answered otherwise: the comparison is no empty one.
@@ -222,7 +263,9 @@ def test_no_tool_shows_what_is_not_theirs(walk: Walk, who: str) -> None:
             for tool in (await client.list_tools()).tools:
                 needed = {name: VALUES[name] for name in tool.input_schema.get("properties", {}) if name in VALUES}
                 result = await client.call_tool(tool.name, needed)
-                shown = json.dumps(result.structured_content or {}) + "".join(getattr(block, "text", "") for block in result.content)
+                shown = json.dumps(result.structured_content or {}) + "".join(
+                    getattr(block, "text", "") for block in result.content
+                )
                 said = leaks(shown, (*SENTENCES, RESTRICTED, *walk.rids), json.dumps(needed))
                 if said:
                     found.append(f"{tool.name} {said}")

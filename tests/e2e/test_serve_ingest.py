@@ -33,9 +33,18 @@ def test_the_role_reads_its_roots_and_follows_them(tmp_path, database, database_
         with database.connection() as connection:
             return {row.title for row in list_documents(connection, "default", Classification.INTERNAL)}
 
-    environment = {"NEXUS_DATABASE__URL": database_url, "NEXUS_DOCS__ROOTS": f'["{root}"]', "NEXUS_KNOWLEDGE__EMBEDDER": "none"}
+    environment = {
+        "NEXUS_DATABASE__URL": database_url,
+        "NEXUS_DOCS__ROOTS": f'["{root}"]',
+        "NEXUS_KNOWLEDGE__EMBEDDER": "none",
+    }
     with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen([str(NEXUS), "serve", "--role", "ingest", "--data", str(tmp_path / "data")], env=os.environ | environment, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            [str(NEXUS), "serve", "--role", "ingest", "--data", str(tmp_path / "data")],
+            env=os.environ | environment,
+            stdout=log,
+            stderr=log,
+        )
     try:
         until(lambda: titles() == {"Old"})
         (root / "new.md").write_text("# New\n\nText.\n", encoding="utf-8")

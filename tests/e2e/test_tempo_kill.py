@@ -53,7 +53,9 @@ def tempo() -> Iterator[FakeTempo]:
 
 
 def runtime(folder: Path, database_url: str, url: str) -> Runtime:
-    settings = load_settings({"data": folder, "database": {"url": database_url}, "source_tempo": {"url": url, "lookback": 900}})
+    settings = load_settings(
+        {"data": folder, "database": {"url": database_url}, "source_tempo": {"url": url, "lookback": 900}}
+    )
     return Runtime(settings, Database(database_url, size=4))
 
 
@@ -73,7 +75,11 @@ def edges(made: Runtime) -> list[object]:
 def test_ten_kills_change_no_edge(tempo: FakeTempo, database_url: str, tmp_path: Path) -> None:
     source = random.Random(11)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")} | {
-        "NEXUS_DATA": str(tmp_path / "killed"), "NEXUS_DATABASE__URL": database_url, "NEXUS_SOURCE_TEMPO__URL": tempo.url, "NEXUS_SOURCE_TEMPO__LOOKBACK": "900", "NEXUS_SOURCE_TEMPO__INTERVAL": "1",
+        "NEXUS_DATA": str(tmp_path / "killed"),
+        "NEXUS_DATABASE__URL": database_url,
+        "NEXUS_SOURCE_TEMPO__URL": tempo.url,
+        "NEXUS_SOURCE_TEMPO__LOOKBACK": "900",
+        "NEXUS_SOURCE_TEMPO__INTERVAL": "1",
     }
     kills = 10
     for number in range(kills + 1):
@@ -81,7 +87,13 @@ def test_ten_kills_change_no_edge(tempo: FakeTempo, database_url: str, tmp_path:
             process = subprocess.Popen([sys.executable, "-c", CHILD], env=environment, stdout=log, stderr=log)
         try:
             if number < kills:
-                wait_for(process, lambda at=tempo.requests.total() + source.randrange(3, TRACES // kills): tempo.requests.total() >= at, tmp_path)
+                wait_for(
+                    process,
+                    lambda at=tempo.requests.total() + source.randrange(3, TRACES // kills): (
+                        tempo.requests.total() >= at
+                    ),
+                    tmp_path,
+                )
             else:
                 wait_for(process, lambda: is_done(database_url), tmp_path)
         finally:

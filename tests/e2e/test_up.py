@@ -21,7 +21,9 @@ BASE_NS = 1_768_478_400_000_000_000
 
 def run(nexus: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")}
-    return subprocess.run([str(nexus), *arguments], capture_output=True, text=True, check=False, timeout=60, env=clean | environment)
+    return subprocess.run(
+        [str(nexus), *arguments], capture_output=True, text=True, check=False, timeout=60, env=clean | environment
+    )
 
 
 @pytest.fixture
@@ -41,7 +43,18 @@ def test_one_clear_line_and_the_documented_code(nexus: Path, tmp_path: Path) -> 
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        result = run(nexus, "up", "--data", str(tmp_path / "d"), "--http", address, "--otlp-grpc", "127.0.0.1:0", "--otlp-http", "127.0.0.1:0")
+        result = run(
+            nexus,
+            "up",
+            "--data",
+            str(tmp_path / "d"),
+            "--http",
+            address,
+            "--otlp-grpc",
+            "127.0.0.1:0",
+            "--otlp-http",
+            "127.0.0.1:0",
+        )
     assert result.returncode == 78
     assert address in result.stderr
     assert "Traceback" not in result.stderr
@@ -74,9 +87,23 @@ def batch(number: int, size: int) -> bytes:
     for index in range(size):
         digest = hashlib.sha256(f"{number}/{index}".encode()).digest()
         start = BASE_NS + (number * size + index) * 1_000_000
-        client = scopes["a"].spans.add(trace_id=digest[:16], span_id=digest[16:24], kind=3, name="call", start_time_unix_nano=start, end_time_unix_nano=start + 5_000_000)
-        scopes["b"].spans.add(trace_id=digest[:16], span_id=digest[24:32], parent_span_id=client.span_id, kind=2, name="call", start_time_unix_nano=start + 1_000_000,
-                              end_time_unix_nano=start + 4_000_000)
+        client = scopes["a"].spans.add(
+            trace_id=digest[:16],
+            span_id=digest[16:24],
+            kind=3,
+            name="call",
+            start_time_unix_nano=start,
+            end_time_unix_nano=start + 5_000_000,
+        )
+        scopes["b"].spans.add(
+            trace_id=digest[:16],
+            span_id=digest[24:32],
+            parent_span_id=client.span_id,
+            kind=2,
+            name="call",
+            start_time_unix_nano=start + 1_000_000,
+            end_time_unix_nano=start + 4_000_000,
+        )
     return request.SerializeToString()
 
 
@@ -123,7 +150,9 @@ def test_killed_under_load_every_acknowledged_span_counts_once(up) -> None:
         everything += len(threads)
     up.post("/otel/aggregate", {"settle": True})
     edges = up.get("/edges")["edges"]
-    assert [(e["source"]["name"], e["target"]["name"], e["calls"], e["handled"]) for e in edges] == [("a", "b", everything * size, everything * size)]
+    assert [(e["source"]["name"], e["target"]["name"], e["calls"], e["handled"]) for e in edges] == [
+        ("a", "b", everything * size, everything * size)
+    ]
 
 
 def test_ready_line(up) -> None:

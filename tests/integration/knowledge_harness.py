@@ -25,7 +25,9 @@ from nexus.ports.documents import IngestRequest
 from nexus.ports.search import SearchRequest
 from nexus.store.pool import Database
 
-READERS = {suffix: reader for reader in load_plugins("knowledge.texts", "READER").values() for suffix in reader.suffixes}
+READERS = {
+    suffix: reader for reader in load_plugins("knowledge.texts", "READER").values() for suffix in reader.suffixes
+}
 DETECTORS = tuple(load_plugins("knowledge.detectors", "DETECTOR").values())
 ANALYZER = default_analyzer()
 
@@ -64,13 +66,30 @@ class Index:
     def __init__(self, database: Database, clock, root: Path, embedder: WordEmbedder | None = None, **options) -> None:
         self.database, self.root, self.embedder = database, root, embedder or WordEmbedder()
         self.events: list[IngestEvent] = []
-        self.embedding = PassageEmbedding(database, clock, lambda: self.embedder, exact_below=options.pop("exact_below", 10_000), generation=options.pop("generation", ""))
-        self.ingestor = Ingestor(
-            database, clock, Options(1000, 200, DEFAULT_RULES, READERS, options.pop("detectors", DETECTORS), ANALYZER),
-            Limits(1000, 200_000, options.pop("embed_s", 60.0)), [root], self.embedding, [self.events.append],
+        self.embedding = PassageEmbedding(
+            database,
+            clock,
+            lambda: self.embedder,
+            exact_below=options.pop("exact_below", 10_000),
+            generation=options.pop("generation", ""),
         )
-        expansions = [SectionFill(4), CorrectionFetch(ANALYZER, 4), PlanPairs(ANALYZER, 4)] if options.pop("expand", False) else []
-        self.retriever = HybridRetriever(database, clock, ANALYZER, self.embedding, SearchOptions(**options), expansions)
+        self.ingestor = Ingestor(
+            database,
+            clock,
+            Options(1000, 200, DEFAULT_RULES, READERS, options.pop("detectors", DETECTORS), ANALYZER),
+            Limits(1000, 200_000, options.pop("embed_s", 60.0)),
+            [root],
+            self.embedding,
+            [self.events.append],
+        )
+        expansions = (
+            [SectionFill(4), CorrectionFetch(ANALYZER, 4), PlanPairs(ANALYZER, 4)]
+            if options.pop("expand", False)
+            else []
+        )
+        self.retriever = HybridRetriever(
+            database, clock, ANALYZER, self.embedding, SearchOptions(**options), expansions
+        )
 
     def write(self, name: str, text: str | bytes) -> Path:
         path = self.root / name

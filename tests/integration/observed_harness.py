@@ -47,14 +47,18 @@ def rules_of(settings=None):
     """Pairing rules of a case's settings."""
     given = settings or {}
     return Rules(
-        given.get("pair_horizon_ms", 900_000) * 10**6, given.get("link_horizon_ms", 86_400_000) * 10**6, given.get("clock_skew_ms", 10) * 10**6,
+        given.get("pair_horizon_ms", 900_000) * 10**6,
+        given.get("link_horizon_ms", 86_400_000) * 10**6,
+        given.get("clock_skew_ms", 10) * 10**6,
         Infrastructure(INFRASTRUCTURE_RPC, INFRASTRUCTURE_PATHS),
     )
 
 
 def cases():
     """Every fixture, by id."""
-    return {case["id"]: case for case in (codec.load_case(path) for path in sorted((ROOT / "service-graph").glob("*.json")))}
+    return {
+        case["id"]: case for case in (codec.load_case(path) for path in sorted((ROOT / "service-graph").glob("*.json")))
+    }
 
 
 def delivered(spans, tenant="default"):
@@ -67,11 +71,16 @@ def observed(spans, settings=None):
     """Edges and services of the spans of a case, without a store."""
     change = delta(coded(delivered(codec.case_spans({"spans": spans}))[0]), no_spans(), rules_of(settings))
     parts = added(by_minute(change.rows).came.at(pl.lit(0, pl.Int64)))
-    rows = [EdgeRow(row["edge"], *(row[name] for name in EdgeRow.__slots__ if name != "id")) for row in change.edges.iter_rows(named=True)]
+    rows = [
+        EdgeRow(row["edge"], *(row[name] for name in EdgeRow.__slots__ if name != "id"))
+        for row in change.edges.iter_rows(named=True)
+    ]
     services = [row for row in rows if row.relation == "SERVICE"]
     by_id = {row.id: row for row in rows if row.relation != "SERVICE"}
     edges = [plain(edge_view(by_id[row["edge"]], row, Links())) for row in summaries(parts) if row["edge"] in by_id]
-    return {key_of(edge): edge for edge in edges}, {label(view["name"], view["environment"]): view for view in service_view(services, parts.bags, {})}
+    return {key_of(edge): edge for edge in edges}, {
+        label(view["name"], view["environment"]): view for view in service_view(services, parts.bags, {})
+    }
 
 
 class ListLog:
@@ -92,7 +101,11 @@ class ListLog:
 
     def rejected(self, start, end):
         minute = datetime(2026, 1, 15, 13, tzinfo=UTC)
-        return [LoggedRejection(item, minute) for _, found in self.entries[start.get("w", 0) : end.get("w", 0)] for item in found]
+        return [
+            LoggedRejection(item, minute)
+            for _, found in self.entries[start.get("w", 0) : end.get("w", 0)]
+            for item in found
+        ]
 
     def end(self):
         return {"w": len(self.entries)}
@@ -121,10 +134,15 @@ class Bench:
             pass
 
     def edges(self, tenant="default"):
-        return {key_of(edge): edge for edge in map(plain, self.store.edges(EdgeFilter(tenant, infrastructure="include")))}
+        return {
+            key_of(edge): edge for edge in map(plain, self.store.edges(EdgeFilter(tenant, infrastructure="include")))
+        }
 
     def windows(self, edge, tenant="default"):
-        return [{"start_ns": nanoseconds(item["start"]), **plain(item["edge"])} for item in self.store.series(tenant, edge["rid"], TimeRange(), "1m")]
+        return [
+            {"start_ns": nanoseconds(item["start"]), **plain(item["edge"])}
+            for item in self.store.series(tenant, edge["rid"], TimeRange(), "1m")
+        ]
 
     def all_windows(self, tenant="default"):
         """Minutes of every edge by rid, in one read."""
@@ -136,11 +154,15 @@ class Bench:
         found = {edge.rid: [] for edge in known}
         for row in summaries(added(parts)):
             measures = plain(edge_view(by_id[row["edge"]], row, Links()))
-            found[measures["rid"]].append({"start_ns": row["start"], **{name: value for name, value in measures.items() if name != "self"}})
+            found[measures["rid"]].append(
+                {"start_ns": row["start"], **{name: value for name, value in measures.items() if name != "self"}}
+            )
         return found
 
     def services(self, tenant="default"):
-        return {label(item["name"], item["environment"]): item for item in self.store.services(tenant, None, TimeRange())}
+        return {
+            label(item["name"], item["environment"]): item for item in self.store.services(tenant, None, TimeRange())
+        }
 
 
 def label(name, environment):
@@ -153,18 +175,57 @@ def nanoseconds(at):
 
 def plain(edge):
     """An ObservedEdge in the terms of cases/README.md."""
-    latency = {name: found and {field: getattr(found, field) for field in ("count", "sum", "min", "p50", "p90", "p95", "p99", "max")}
-               for name, found in zip(LATENCIES, (edge.client_latency, edge.server_latency, edge.queue), strict=True)}
-    same = ("rid", "calls", "handled", "messages", "retries", "client_errors", "server_errors", "errors", "cancelled", "observed", "clock_suspect", "queue_unmeasured",
-            "adjusted_calls", "adjusted_errors", "sampling_known", "basis", "protocols", "via", "active_days", "infrastructure", "folded")
+    latency = {
+        name: found
+        and {field: getattr(found, field) for field in ("count", "sum", "min", "p50", "p90", "p95", "p99", "max")}
+        for name, found in zip(LATENCIES, (edge.client_latency, edge.server_latency, edge.queue), strict=True)
+    }
+    same = (
+        "rid",
+        "calls",
+        "handled",
+        "messages",
+        "retries",
+        "client_errors",
+        "server_errors",
+        "errors",
+        "cancelled",
+        "observed",
+        "clock_suspect",
+        "queue_unmeasured",
+        "adjusted_calls",
+        "adjusted_errors",
+        "sampling_known",
+        "basis",
+        "protocols",
+        "via",
+        "active_days",
+        "infrastructure",
+        "folded",
+    )
     return {
-        **{name: getattr(edge, name) for name in same}, **latency, "source": label(edge.source.name, edge.source.environment), "relation": edge.relation.value,
-        "target": label(edge.target.name, edge.target.environment), "target_kind": edge.target.kind.value, "self": edge.is_self,
-        "causes": [{"caller_operation": c.caller_operation, "callee_operation": c.callee_operation, "calls": c.calls} for c in edge.causes],
-        "source_versions": list(edge.source_versions), "target_versions": list(edge.target_versions), "aliases": list(edge.aliases), "addresses": list(edge.addresses),
+        **{name: getattr(edge, name) for name in same},
+        **latency,
+        "source": label(edge.source.name, edge.source.environment),
+        "relation": edge.relation.value,
+        "target": label(edge.target.name, edge.target.environment),
+        "target_kind": edge.target.kind.value,
+        "self": edge.is_self,
+        "causes": [
+            {"caller_operation": c.caller_operation, "callee_operation": c.callee_operation, "calls": c.calls}
+            for c in edge.causes
+        ],
+        "source_versions": list(edge.source_versions),
+        "target_versions": list(edge.target_versions),
+        "aliases": list(edge.aliases),
+        "addresses": list(edge.addresses),
         "support": {"instances": edge.support.instances, "instance_hours": edge.support.instance_hours},
-        "first_seen_ns": nanoseconds(edge.first_seen), "last_seen_ns": nanoseconds(edge.last_seen),
-        "exemplars": {outcome: [x.trace_id for x in edge.exemplars if x.outcome == outcome] for outcome in ("error", "slowest", "ordinary")},
+        "first_seen_ns": nanoseconds(edge.first_seen),
+        "last_seen_ns": nanoseconds(edge.last_seen),
+        "exemplars": {
+            outcome: [x.trace_id for x in edge.exemplars if x.outcome == outcome]
+            for outcome in ("error", "slowest", "ordinary")
+        },
     }
 
 
@@ -183,7 +244,11 @@ def differences(case, edges, windows, services, deliveries=True):
     for name, counters in (case["expect"].get("services") or {}).items():
         for counter, value in counters.items():
             have = services.get(name, {}).get(counter, 0)
-            if have != value and (deliveries or counter not in {"duplicates", "rejected"}) and not (counter == "rejected" and name not in services):
+            if (
+                have != value
+                and (deliveries or counter not in {"duplicates", "rejected"})
+                and not (counter == "rejected" and name not in services)
+            ):
                 found.append(f"service {name}: {counter} is {have}, expected {value}")
     return found
 
@@ -209,7 +274,9 @@ def _measures(want, have, where, windows):
 
 def _same(name, want, have):
     if name == "exemplars":
-        return have.get(name) == {outcome: [codec.trace_id(symbol) for symbol in symbols] for outcome, symbols in want.items()}
+        return have.get(name) == {
+            outcome: [codec.trace_id(symbol) for symbol in symbols] for outcome, symbols in want.items()
+        }
     if name == "support":
         return want == {field: have["support"][field] for field in want}
     if name.endswith("_seen_ms"):
@@ -224,7 +291,11 @@ def _latency(samples, have, where):
         return [] if not samples and not have else [f"{where} is {have}, expected {samples}"]
     ordered = sorted(samples)
     exact = {"count": len(samples), "sum": sum(samples), "min": ordered[0], "max": ordered[-1]}
-    found = [f"{where} {name} is {have[name]}, expected {value}" for name, value in exact.items() if not math.isclose(have[name], value, rel_tol=1e-9, abs_tol=1e-6)]
+    found = [
+        f"{where} {name} is {have[name]}, expected {value}"
+        for name, value in exact.items()
+        if not math.isclose(have[name], value, rel_tol=1e-9, abs_tol=1e-6)
+    ]
     for name, q in (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99)):
         rank = max(1, math.ceil(q * len(ordered)))
         value = ordered[rank - 1]
@@ -236,7 +307,9 @@ def _latency(samples, have, where):
 def load_random(seed):
     """Batches of a random run (raw requests), and the right answer."""
     folder = ROOT / "random" / str(seed)
-    return [path.read_bytes() for path in sorted(folder.glob("batch-*.pb"))], json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+    return [path.read_bytes() for path in sorted(folder.glob("batch-*.pb"))], json.loads(
+        (folder / "answer.json").read_text(encoding="utf-8")
+    )
 
 
 def against_answer(bench, seed, folder):
@@ -244,5 +317,11 @@ def against_answer(bench, seed, folder):
     windows, services, product = bench.all_windows(), bench.services(), folder / "product.json"
     edges = [edge | {"windows": windows[edge["rid"]]} for edge in bench.edges().values()]
     product.write_text(json.dumps({"edges": edges, "services": services}), encoding="utf-8")
-    command = [sys.executable, str(ROOT / "compare.py"), str(ROOT / "random" / str(seed) / "answer.json"), str(product), "--windows"]
+    command = [
+        sys.executable,
+        str(ROOT / "compare.py"),
+        str(ROOT / "random" / str(seed) / "answer.json"),
+        str(product),
+        "--windows",
+    ]
     return services, subprocess.run(command, capture_output=True, text=True, check=False)

@@ -42,7 +42,14 @@ class KafkaBench(Bench):
         self.readers.setdefault(partition, []).append(self.group.reader(partition))
         self.machines[partition] = machine
         self.engines[partition] = Engine(
-            self.readers[partition][-1], self.database, WorkingSpans(folder), self.rules, self.clock, self.retention, shard=shard, holder=holder(folder),
+            self.readers[partition][-1],
+            self.database,
+            WorkingSpans(folder),
+            self.rules,
+            self.clock,
+            self.retention,
+            shard=shard,
+            holder=holder(folder),
         )
         return self.engines[partition]
 
@@ -78,7 +85,12 @@ def write_as_collector(options, requests):
     failed = []
     for trace_id, body in requests:
         place = int(partition_of(trace_id, options.partitions)[0]) if trace_id is not None else 0
-        producer.produce(options.topic, body, partition=place, on_delivery=lambda error, _message: failed.append(error) if error else None)
+        producer.produce(
+            options.topic,
+            body,
+            partition=place,
+            on_delivery=lambda error, _message: failed.append(error) if error else None,
+        )
         producer.poll(0)
     producer.flush(30)
     assert not failed

@@ -33,11 +33,16 @@ class ShardedBench(Bench):
         """A new process for one partition."""
         shard = Shard(partition, self.partitions)
         working = WorkingSpans(self.folder / str(shard.number))
-        self.engines[partition] = Engine(self.logs[partition], self.database, working, self.rules, self.clock, self.retention, shard=shard)
+        self.engines[partition] = Engine(
+            self.logs[partition], self.database, working, self.rules, self.clock, self.retention, shard=shard
+        )
 
     def deliver(self, spans, rejections=()):
         """Append by trace, and let the shards work in any order until there is nothing left to do."""
-        to = [self.random.randrange(self.partitions) if self.random.random() < self.astray else place for place in partition_of(spans["trace_id"], self.partitions)]
+        to = [
+            self.random.randrange(self.partitions) if self.random.random() < self.astray else place
+            for place in partition_of(spans["trace_id"], self.partitions)
+        ]
         for place, log in enumerate(self.logs):
             mine = spans.filter([at == place for at in to])
             if len(mine) or (rejections and place == 0):

@@ -84,11 +84,15 @@ class Served:
         self.loop.close()
         self.log.inner.close()
 
-    def post(self, body: bytes, headers: dict[str, str] | None = None, path: str = "/v1/traces", method: str = "POST") -> tuple[int, dict[str, str], bytes]:
+    def post(
+        self, body: bytes, headers: dict[str, str] | None = None, path: str = "/v1/traces", method: str = "POST"
+    ) -> tuple[int, dict[str, str], bytes]:
         """One request on a connection of its own: status, headers in lower case, body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=30)
         try:
-            connection.request(method, path, body, {"Content-Type": "application/x-protobuf"} if headers is None else headers)
+            connection.request(
+                method, path, body, {"Content-Type": "application/x-protobuf"} if headers is None else headers
+            )
             response = connection.getresponse()
             return response.status, {key.lower(): value for key, value in response.getheaders()}, response.read()
         finally:
@@ -103,7 +107,9 @@ def serve(root: Path, find: Any = None, **changes: Any) -> Served:
     if limit is not None:
         changes |= {"grpc_max_request_bytes": limit, "http_max_request_bytes": limit, "intake_max_request_bytes": limit}
     for part in ("grpc", "http", "intake"):
-        fields = {name.removeprefix(f"{part}_"): changes.pop(name) for name in list(changes) if name.startswith(f"{part}_")}
+        fields = {
+            name.removeprefix(f"{part}_"): changes.pop(name) for name in list(changes) if name.startswith(f"{part}_")
+        }
         options = replace(options, **{part: replace(getattr(options, part), **fields)})
     options = replace(options, **changes)
     log = Faulty(LocalSpanLogWriter(root, Now()))
@@ -144,7 +150,9 @@ def body(spans: int = 1, filler: int = 0, first: int = 1) -> bytes:
     message = ExportTraceServiceRequest()
     scope = message.resource_spans.add().scope_spans.add()
     for n in range(first, first + spans):
-        span = scope.spans.add(trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), start_time_unix_nano=1, end_time_unix_nano=2)
+        span = scope.spans.add(
+            trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), start_time_unix_nano=1, end_time_unix_nano=2
+        )
         if filler:
             span.attributes.add(key="filler").value.string_value = "x" * filler
     return message.SerializeToString()

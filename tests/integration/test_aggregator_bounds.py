@@ -17,8 +17,17 @@ from nexus.store import observed
 
 def calls(count, name="host-{n}.example", service="a", operation="op"):
     return [
-        {"service": service.format(n=n), "trace": f"t{n}", "span": "1", "parent": None, "kind": "CLIENT", "name": operation.format(n=n), "start_ms": n, "end_ms": n + 5,
-         "attributes": {"server.address": name.format(n=n)}}
+        {
+            "service": service.format(n=n),
+            "trace": f"t{n}",
+            "span": "1",
+            "parent": None,
+            "kind": "CLIENT",
+            "name": operation.format(n=n),
+            "start_ms": n,
+            "end_ms": n + 5,
+            "attributes": {"server.address": name.format(n=n)},
+        }
         for n in range(count)
     ]
 
@@ -28,7 +37,9 @@ def send(bench, spans):
 
 
 def limited(bench, tmp_path, most):
-    bench.engine = Engine(bench.log, bench.database, WorkingSpans(tmp_path / "limited"), bench.rules, bench.clock, max_edges=most)
+    bench.engine = Engine(
+        bench.log, bench.database, WorkingSpans(tmp_path / "limited"), bench.rules, bench.clock, max_edges=most
+    )
     return bench
 
 
@@ -38,7 +49,9 @@ def test_edges_beyond_the_limit_fold_and_the_sums_stay(database, tmp_path, clock
     send(bench, calls(150, "more-{n}.example"))
     edges = bench.edges()
     assert len(edges) <= 101
-    assert sum(edge["calls"] for edge in edges.values()) == 300 - 150  # the second batch repeats the identities of the first, with other content
+    assert (
+        sum(edge["calls"] for edge in edges.values()) == 300 - 150
+    )  # the second batch repeats the identities of the first, with other content
     other = edges["a", "CALLS_OBSERVED", "(other)", "external", False]
     assert other["calls"] >= 50
     overflow = bench.engine.status()["overflow"]
@@ -64,7 +77,13 @@ def test_offenders_without_a_pattern_are_counted_together(database, tmp_path, cl
     bench = limited(Bench(database, tmp_path / "w", clock), tmp_path, 100)
     for at in range(5):
         names = ["".join(chr(97 + int(digit)) for digit in f"{at * 1000 + n:05}") for n in range(200)]
-        send(bench, [{**span, "service": name, "trace": f"{at}-{name}"} for name, span in zip(names, calls(200, "one.example"), strict=True)])
+        send(
+            bench,
+            [
+                {**span, "service": name, "trace": f"{at}-{name}"}
+                for name, span in zip(names, calls(200, "one.example"), strict=True)
+            ],
+        )
     with database.connection() as connection:
         rows = dict(connection.execute("SELECT offender, folded FROM observed_overflow").fetchall())
     assert len(rows) <= 30 + MAX_OFFENDERS + 1
@@ -83,7 +102,12 @@ def test_deliveries_of_names_that_are_no_service_fold(database, tmp_path, clock,
     for span in refused:
         send(bench, [span])
     with database.connection() as connection:
-        counted = {service: tuple(rest) for service, *rest in connection.execute("SELECT service, sum(duplicates), sum(rejected) FROM observed_delivery GROUP BY 1")}
+        counted = {
+            service: tuple(rest)
+            for service, *rest in connection.execute(
+                "SELECT service, sum(duplicates), sum(rejected) FROM observed_delivery GROUP BY 1"
+            )
+        }
     assert counted.pop("real") == (1, 0)
     assert len(counted) == 6
     assert counted["(other)"] == (0, 15)
@@ -102,7 +126,9 @@ def test_operations_beyond_the_limit_fold_into_an_overflow_cause(database, tmp_p
     (sentence,) = [sentence for sentence in bench.services()["a"]["findings"] if "(other)" in sentence]
     assert "operations (name spans by route, not by URL)" in sentence
     # Taking back what was folded: the server shows who answered.
-    answers = [{**span, "service": "b", "span": "2", "parent": "1", "kind": "SERVER", "attributes": {}} for span in spans]
+    answers = [
+        {**span, "service": "b", "span": "2", "parent": "1", "kind": "SERVER", "attributes": {}} for span in spans
+    ]
     send(bench, answers)
     assert set(bench.edges()) == {("a", "CALLS_OBSERVED", "b", "service", False)}
 
@@ -116,7 +142,11 @@ def test_versions_instances_and_addresses_beyond_the_limit_are_said(database, tm
     send(bench, spans)
     (edge,) = bench.edges().values()
     assert (len(edge["source_versions"]), edge["folded"]) == (MAX_ITEMS, {"source_version": 50, "address": 50})
-    said = [sentence.split(" names more ")[1].split(" on one edge")[0] for sentence in bench.services()["a"]["findings"] if "(other)" in sentence]
+    said = [
+        sentence.split(" names more ")[1].split(" on one edge")[0]
+        for sentence in bench.services()["a"]["findings"]
+        if "(other)" in sentence
+    ]
     assert said == ["addresses", "versions"]
 
 
@@ -132,6 +162,20 @@ def test_parts_are_merged(database, tmp_path, clock):
         send(bench, [span])
     assert bench.engine.status()["working_parts"] < FAN_IN
     bench.restart()
-    send(bench, [{"service": "b", "trace": "t3", "span": "2", "parent": "1", "kind": "SERVER", "name": "op", "start_ms": 4, "end_ms": 6}])
+    send(
+        bench,
+        [
+            {
+                "service": "b",
+                "trace": "t3",
+                "span": "2",
+                "parent": "1",
+                "kind": "SERVER",
+                "name": "op",
+                "start_ms": 4,
+                "end_ms": 6,
+            }
+        ],
+    )
     assert bench.edges()["a", "CALLS_OBSERVED", "b", "service", False]["calls"] == 1
     assert bench.edges()["a", "CALLS_OBSERVED", "one.example", "external", False]["calls"] == FAN_IN * 3

@@ -46,7 +46,11 @@ def test_every_case_whatever_the_order(order, database, tmp_path, clock):
     settings = {json.dumps(case.get("settings") or {}, sort_keys=True) for case in CASES.values()}
     wrong = {}
     for number, setting in enumerate(sorted(settings)):
-        mine = {name: case for name, case in CASES.items() if json.dumps(case.get("settings") or {}, sort_keys=True) == setting}
+        mine = {
+            name: case
+            for name, case in CASES.items()
+            if json.dumps(case.get("settings") or {}, sort_keys=True) == setting
+        }
         # Another log: other settings belong to another installation.
         with database.connection() as connection:
             connection.execute("TRUNCATE observed_position")
@@ -66,7 +70,13 @@ def test_every_case_whatever_the_order(order, database, tmp_path, clock):
             if at == rounds // 2:
                 bench.restart()
         for name, case in mine.items():
-            found = differences(case, bench.edges(name), lambda edge, name=name: bench.windows(edge, name), bench.services(name) if case["expect"].get("services") else {}, deliveries=order == "listed")
+            found = differences(
+                case,
+                bench.edges(name),
+                lambda edge, name=name: bench.windows(edge, name),
+                bench.services(name) if case["expect"].get("services") else {},
+                deliveries=order == "listed",
+            )
             if found:
                 wrong[name] = found
     assert not wrong

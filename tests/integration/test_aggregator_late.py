@@ -20,7 +20,18 @@ HOUR = 60 * MINUTE
 
 def span(service, trace, number, parent, kind, start, end, **more):
     links = [{"trace": other, "span": other_span} for other, other_span in more.pop("links", [])]
-    return {"service": service, "trace": trace, "span": number, "parent": parent, "kind": kind, "name": "op", "start_ms": start, "end_ms": end, "links": links, **more}
+    return {
+        "service": service,
+        "trace": trace,
+        "span": number,
+        "parent": parent,
+        "kind": kind,
+        "name": "op",
+        "start_ms": start,
+        "end_ms": end,
+        "links": links,
+        **more,
+    }
 
 
 @pytest.fixture
@@ -76,7 +87,11 @@ def test_a_window_never_seen_is_not_late_however_old(bench, clock):
 
 
 def test_a_consumer_hours_later_revises_the_delivery_and_nothing_else(bench, clock):
-    send(bench, span("a", "t", "1", None, "PRODUCER", 0, 10, attributes=KAFKA), span("a", "t", "9", None, "SERVER", 0, 10))
+    send(
+        bench,
+        span("a", "t", "1", None, "PRODUCER", 0, 10, attributes=KAFKA),
+        span("a", "t", "9", None, "SERVER", 0, 10),
+    )
     settle(bench, clock, hours=8)
     published = bench.edges()[key("a", "PUBLISHES_OBSERVED", "kafka/orders", "topic")]
     send(bench, span("b", "u", "1", None, "CONSUMER", 20 * HOUR, 20 * HOUR + 7, attributes=KAFKA, links=[("t", "1")]))
@@ -90,7 +105,11 @@ def test_a_consumer_hours_later_revises_the_delivery_and_nothing_else(bench, clo
 
 
 def test_spans_of_settled_windows_are_let_go_but_for_publish_spans(bench, clock):
-    send(bench, span("a", "t", "1", None, "PRODUCER", 0, 10, attributes=KAFKA), span("a", "t", "9", None, "SERVER", 0, 10))
+    send(
+        bench,
+        span("a", "t", "1", None, "PRODUCER", 0, 10, attributes=KAFKA),
+        span("a", "t", "9", None, "SERVER", 0, 10),
+    )
     settle(bench, clock, hours=7)
     working = bench.engine._working
     assert working.all_spans().said("kind").to_list() == [4]
@@ -139,7 +158,10 @@ def test_rows_by_minute_go_and_days_stay(bench, clock):
     clock.at += timedelta(hours=1)
     bench.engine.settle()
     assert bench.edges() == before
-    assert [item["start"].hour for item in bench.store.series("default", bench.edges()[key("a", "CALLS_OBSERVED", "b")]["rid"], _all(), "1d")] == [0]
+    assert [
+        item["start"].hour
+        for item in bench.store.series("default", bench.edges()[key("a", "CALLS_OBSERVED", "b")]["rid"], _all(), "1d")
+    ] == [0]
 
 
 def _all():

@@ -43,7 +43,14 @@ class MovingBench(ShardedBench):
     def start(self, partition):
         shard, folder = Shard(partition, self.partitions), self.folder / self.machine / str(partition)
         self.engines[partition] = Engine(
-            self.logs[partition], self.database, WorkingSpans(folder), self.rules, self.clock, self.retention, shard=shard, holder=f"{self.machine}{partition}",
+            self.logs[partition],
+            self.database,
+            WorkingSpans(folder),
+            self.rules,
+            self.clock,
+            self.retention,
+            shard=shard,
+            holder=f"{self.machine}{partition}",
         )
 
     def settle(self, hours):
@@ -59,12 +66,16 @@ class MovingBench(ShardedBench):
 def test_settled_windows_late_spans_and_moves(partitions, database, tmp_path, clock):
     bench = MovingBench(database, tmp_path, clock, partitions=partitions)
     send(
-        bench, span("a", "t", "1", None, "PRODUCER", 0, 10, attributes=KAFKA), span("a", "t", "9", None, "SERVER", 0, 10),
+        bench,
+        span("a", "t", "1", None, "PRODUCER", 0, 10, attributes=KAFKA),
+        span("a", "t", "9", None, "SERVER", 0, 10),
         span("c", "x", "1", None, "CLIENT", 0, 50, attributes={"server.address": "d.internal"}),
     )
     bench.settle(1)
     assert bench.settle(7) == 1
-    send(bench, span("d", "x", "2", "1", "SERVER", 10, 40), span("c", "y", "1", None, "CLIENT", 9 * HOUR, 9 * HOUR + 50))
+    send(
+        bench, span("d", "x", "2", "1", "SERVER", 10, 40), span("c", "y", "1", None, "CLIENT", 9 * HOUR, 9 * HOUR + 50)
+    )
     bench.settle(1)
     bench.move()
     send(bench, span("d", "y", "2", "1", "SERVER", 9 * HOUR + 10, 9 * HOUR + 40))
@@ -81,7 +92,9 @@ def test_settled_windows_late_spans_and_moves(partitions, database, tmp_path, cl
     assert sum(spans.height for spans in working) >= 4
     # And back on the first machine, whose folders are old by now: nothing is taken from them.
     bench.move()
-    send(bench, *(span("b", "u", "1", None, "CONSUMER", 20 * HOUR, 20 * HOUR + 7, attributes=KAFKA, links=[("t", "1")]),))
+    send(
+        bench, *(span("b", "u", "1", None, "CONSUMER", 20 * HOUR, 20 * HOUR + 7, attributes=KAFKA, links=[("t", "1")]),)
+    )
     assert bench.edges()[key("a", "DELIVERS_OBSERVED", "b")] == delivery
 
 
@@ -104,5 +117,12 @@ def test_marks_lead_back_to_what_is_needed(clock):
     marks = [(at + 300 * n, {"w": 10 * n}) for n in range(5)]
     assert mark_before(marks, clock.at + timedelta(seconds=700)) == {"w": 20}
     assert mark_before(marks, clock.at - timedelta(seconds=1)) == {}
-    assert marked(marks, clock.at + timedelta(seconds=700), clock.at + timedelta(seconds=1500), {"w": 50}) == [*marks[2:], (at + 1500, {"w": 50})]
-    assert [(one["w"], other["w"]) for one, other, _ in stretches(marks, {"w": 20}, {"w": 45})] == [(20, 30), (30, 40), (40, 45)]
+    assert marked(marks, clock.at + timedelta(seconds=700), clock.at + timedelta(seconds=1500), {"w": 50}) == [
+        *marks[2:],
+        (at + 1500, {"w": 50}),
+    ]
+    assert [(one["w"], other["w"]) for one, other, _ in stretches(marks, {"w": 20}, {"w": 45})] == [
+        (20, 30),
+        (30, 40),
+        (40, 45),
+    ]

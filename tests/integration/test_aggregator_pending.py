@@ -30,14 +30,45 @@ def send(bench, *spans):
 
 def call(trace, at, **more):
     """A call of `b` by an instance of `a`."""
-    client = {"service": "a", "trace": trace, "span": "1", "kind": "CLIENT", "name": "get", "start_ms": at, "end_ms": at + 50, "instance": "a-1", **more}
-    return client, {"service": "b", "trace": trace, "span": "2", "parent": "1", "kind": "SERVER", "name": "GET", "start_ms": at + 10, "end_ms": at + 40, **more}
+    client = {
+        "service": "a",
+        "trace": trace,
+        "span": "1",
+        "kind": "CLIENT",
+        "name": "get",
+        "start_ms": at,
+        "end_ms": at + 50,
+        "instance": "a-1",
+        **more,
+    }
+    return client, {
+        "service": "b",
+        "trace": trace,
+        "span": "2",
+        "parent": "1",
+        "kind": "SERVER",
+        "name": "GET",
+        "start_ms": at + 10,
+        "end_ms": at + 40,
+        **more,
+    }
 
 
 def seen(bench):
-    ranges = [TimeRange(), TimeRange(START, START + timedelta(hours=1)), TimeRange(START + timedelta(minutes=7), START + timedelta(hours=30))]
-    edges = [[repr(edge) for edge in bench.store.edges(EdgeFilter("default", window=window, infrastructure="include"))] for window in ranges]
-    series = [bench.store.series("default", edge["rid"], TimeRange(), step) for edge in bench.edges().values() for step in ("1m", "1h", "1d")]
+    ranges = [
+        TimeRange(),
+        TimeRange(START, START + timedelta(hours=1)),
+        TimeRange(START + timedelta(minutes=7), START + timedelta(hours=30)),
+    ]
+    edges = [
+        [repr(edge) for edge in bench.store.edges(EdgeFilter("default", window=window, infrastructure="include"))]
+        for window in ranges
+    ]
+    series = [
+        bench.store.series("default", edge["rid"], TimeRange(), step)
+        for edge in bench.edges().values()
+        for step in ("1m", "1h", "1d")
+    ]
     return edges, repr(series), bench.services()
 
 

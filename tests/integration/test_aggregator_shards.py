@@ -29,7 +29,9 @@ def test_every_case_in_shards(partitions, database, tmp_path, clock):
     for number, (settings, mine) in enumerate(sorted(by_settings.items())):
         with database.connection() as connection:
             connection.execute("TRUNCATE observed_position")
-        bench = ShardedBench(database, tmp_path / str(number), clock, json.loads(settings), partitions=partitions, astray=0.2)
+        bench = ShardedBench(
+            database, tmp_path / str(number), clock, json.loads(settings), partitions=partitions, astray=0.2
+        )
         parts = [([], []) for _ in range(PIECES)]
         for name, case in mine.items():
             spans = codec.case_spans(case)

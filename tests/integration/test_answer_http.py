@@ -25,17 +25,44 @@ def client(token: str = "internal", app: Any = APP) -> TestClient:
 
 
 def test_the_request_of_the_quickstart_works_as_printed() -> None:
-    response = client().post("/search/answer", json={"query": "결제 서비스는 누가 호출하나요?", "clearance": "INTERNAL"})
+    response = client().post(
+        "/search/answer", json={"query": "결제 서비스는 누가 호출하나요?", "clearance": "INTERNAL"}
+    )
     assert response.status_code == 200
     body = response.json()
     assert body["answer"].startswith("payment를 사용하는 쪽: checkout [E1].")
-    assert {"results", "graph", "fit", "route_used", "degraded", "took_ms", "answer", "abstained", "abstain_reason", "confidence", "citations", "numbers", "unverified", "evidence",
-            "document_debt", "code_anchors", "code_values", "narrator"} <= set(body)
+    assert {
+        "results",
+        "graph",
+        "fit",
+        "route_used",
+        "degraded",
+        "took_ms",
+        "answer",
+        "abstained",
+        "abstain_reason",
+        "confidence",
+        "citations",
+        "numbers",
+        "unverified",
+        "evidence",
+        "document_debt",
+        "code_anchors",
+        "code_values",
+        "narrator",
+    } <= set(body)
     edge = body["evidence"]["edges"][0]
     assert (edge["marker"], edge["rid"], edge["layer"], edge["source"]["name"]) == ("E1", "o04", "observed", "checkout")
-    assert body["citations"][0] == {"marker": "E1", "kind": "edge", "rid": "o04", "verified": True, "reason": None, "sentence": 0}
+    assert body["citations"][0] == {
+        "marker": "E1",
+        "kind": "edge",
+        "rid": "o04",
+        "verified": True,
+        "reason": None,
+        "sentence": 0,
+    }
     assert body["unverified"] == {"citations": 0, "numbers": 0, "sentences": []}
-    assert {"value": 940.0, "unit": "호출", "verified": True} .items() <= body["numbers"][0].items()
+    assert {"value": 940.0, "unit": "호출", "verified": True}.items() <= body["numbers"][0].items()
 
 
 def events(response: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -56,7 +83,9 @@ def test_a_stream_ends_in_the_checked_answer() -> None:
     assert all(delta["verified"] is False for delta in deltas)
     assert "".join(delta["text"] for delta in deltas).strip() == found[-1][1]["answer"]
     plain = client().post("/search/answer", json={"query": "why does checkout call fx?"}).json()
-    assert {k: v for k, v in found[-1][1].items() if k != "took_ms"} == {k: v for k, v in plain.items() if k != "took_ms"}
+    assert {k: v for k, v in found[-1][1].items() if k != "took_ms"} == {
+        k: v for k, v in plain.items() if k != "took_ms"
+    }
 
 
 class Breaking:
@@ -93,7 +122,11 @@ def test_too_many_answers_at_once_are_refused_with_a_time() -> None:
     app = build_app(double_context({Answerer: busy}))
     for path in ("/search/answer", "/search/answer/stream"):
         response = client(app=app).post(path, json={"query": "who calls fx?"})
-        assert (response.status_code, response.headers["retry-after"], response.json()["code"]) == (503, "2", "overloaded")
+        assert (response.status_code, response.headers["retry-after"], response.json()["code"]) == (
+            503,
+            "2",
+            "overloaded",
+        )
     held.close()
     assert client(app=app).post("/search/answer", json={"query": "who calls fx?"}).status_code == 200
 
@@ -101,8 +134,16 @@ def test_too_many_answers_at_once_are_refused_with_a_time() -> None:
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"query": "x", "surprise": 1}, "surprise"), ({"query": ""}, "query"), ({"query": "   "}, "query"), ({"query": "x", "top_k": 0}, "top_k"), ({"query": "x", "top_k": 101}, "top_k"),
-        ({"query": "x", "route": "best"}, "route"), ({"query": "x", "clearance": "SECRET"}, "clearance"), ({"query": "x" * 4001}, "query"), ({"query": "a\x00b"}, "query"), ({}, "query"),
+        ({"query": "x", "surprise": 1}, "surprise"),
+        ({"query": ""}, "query"),
+        ({"query": "   "}, "query"),
+        ({"query": "x", "top_k": 0}, "top_k"),
+        ({"query": "x", "top_k": 101}, "top_k"),
+        ({"query": "x", "route": "best"}, "route"),
+        ({"query": "x", "clearance": "SECRET"}, "clearance"),
+        ({"query": "x" * 4001}, "query"),
+        ({"query": "a\x00b"}, "query"),
+        ({}, "query"),
         ({"query": "x", "from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"}, "to"),
     ],
 )
@@ -115,13 +156,20 @@ def test_what_makes_no_sense_is_refused_by_name(body: dict[str, Any], field: str
 
 def test_clearance_can_only_be_lowered() -> None:
     question = {"query": "Which orders are reviewed by hand above 9000 euros?"}
-    assert "9000" not in json.dumps(client("internal").post("/search/answer", json={**question, "clearance": "RESTRICTED"}).json()["evidence"])
+    assert "9000" not in json.dumps(
+        client("internal").post("/search/answer", json={**question, "clearance": "RESTRICTED"}).json()["evidence"]
+    )
     assert "9000" in client("restricted").post("/search/answer", json=question).json()["answer"]
-    assert "9000" not in json.dumps(client("restricted").post("/search/answer", json={**question, "clearance": "INTERNAL"}).json()["evidence"])
+    assert "9000" not in json.dumps(
+        client("restricted").post("/search/answer", json={**question, "clearance": "INTERNAL"}).json()["evidence"]
+    )
 
 
 def test_namespaces_of_a_token_hold() -> None:
-    assert client("narrow").post("/search/answer", json={"query": "who calls fx?", "namespace": "default"}).status_code == 403
+    assert (
+        client("narrow").post("/search/answer", json={"query": "who calls fx?", "namespace": "default"}).status_code
+        == 403
+    )
     body = client("narrow").post("/search/answer", json={"query": "What is the limit of items per order?"}).json()
     assert (body["abstained"], body["results"]) == (True, [])
     assert client("ingester").post("/search/answer", json={"query": "who calls fx?"}).status_code == 403
@@ -145,7 +193,9 @@ def test_graph_by_name_alias_and_rid() -> None:
 
 def test_path_follows_work() -> None:
     body = client().get("/path", params={"from": "frontend", "to": "email"}).json()
-    assert [[n["name"] for n in p["nodes"]] for p in body["paths"]] == [["frontend", "checkout", "kafka/order.created", "email"]]
+    assert [[n["name"] for n in p["nodes"]] for p in body["paths"]] == [
+        ["frontend", "checkout", "kafka/order.created", "email"]
+    ]
     assert client().get("/path", params={"from": "email", "to": "frontend"}).json()["paths"] == []
 
 
@@ -165,7 +215,11 @@ def test_openapi_is_3_1_and_describes_problems_and_the_token() -> None:
     assert "HTTPValidationError" not in document["components"]["schemas"]
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            assert all("application/problem+json" in described["content"] for status, described in operation["responses"].items() if status >= "4"), path
+            assert all(
+                "application/problem+json" in described["content"]
+                for status, described in operation["responses"].items()
+                if status >= "4"
+            ), path
             assert ("401" in operation["responses"]) is (path not in {"/healthz", "/readyz"}), path
 
 

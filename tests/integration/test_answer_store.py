@@ -49,7 +49,9 @@ def runtime(database: Database, tmp_path: Path) -> Runtime:
     return made
 
 
-def ask(runtime: Runtime, query: str, clearance: Classification = Classification.INTERNAL, tenant: str = "default") -> object:
+def ask(
+    runtime: Runtime, query: str, clearance: Classification = Classification.INTERNAL, tenant: str = "default"
+) -> object:
     return runtime.get(Answerer).answer(AnswerRequest(query, tenant, clearance))
 
 
@@ -87,6 +89,7 @@ def test_a_packet_reads_one_state_of_the_database(database: Database) -> None:
     with database.snapshot():
         with database.connection() as inside:
             assert inside.execute("SELECT count(*) FROM seen").fetchone() == (0,)
+
         def write() -> None:
             with database.connection() as other:
                 other.execute("INSERT INTO seen VALUES (1)")
@@ -106,13 +109,18 @@ def test_a_packet_is_one_transaction_whatever_is_written_meanwhile(runtime: Runt
 
     class Meddling:
         def search(self, request: SearchRequest) -> SearchResult:
-            writer = threading.Thread(target=runtime.get(DocumentControl).delete, args=("default", "default", (tmp_path / "docs").as_uri()))
+            writer = threading.Thread(
+                target=runtime.get(DocumentControl).delete, args=("default", "default", (tmp_path / "docs").as_uri())
+            )
             writer.start()
             writer.join()
             return retriever.search(request)
 
     service = AnswerService(
-        replace(ports(runtime), retriever=Meddling()), TemplateNarrator(), runtime.clock.now, snapshot=runtime.database.snapshot,
+        replace(ports(runtime), retriever=Meddling()),
+        TemplateNarrator(),
+        runtime.clock.now,
+        snapshot=runtime.database.snapshot,
     )
     packet = service.packet(AnswerRequest("why does checkout call fx?", "default", Classification.INTERNAL))
     assert [type(e.edge).__name__ for e in packet.edges] == ["DesignedEdge"]

@@ -74,7 +74,9 @@ def test_no_file_outside_of_the_folder(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["cut", "flipped"])
 def test_a_damaged_file_leaves_nothing_behind(damage: str, tmp_path: Path) -> None:
-    file = zipped(tmp_path / "b.zip", {"spans/w00-1/0000000000000000.seg": b"entry" * 1000, "database.dump": b"not reached"})
+    file = zipped(
+        tmp_path / "b.zip", {"spans/w00-1/0000000000000000.seg": b"entry" * 1000, "database.dump": b"not reached"}
+    )
     raw = bytearray(file.read_bytes())
     if damage == "cut":
         raw = raw[: len(raw) // 2]
@@ -167,4 +169,6 @@ def frame(count: int):
     import polars as pl
 
     row = {name: None for name in SPAN_SCHEMA}
-    return pl.DataFrame([row | {"tenant": "default", "name": f"n{index}"} for index in range(count)], schema=SPAN_SCHEMA)
+    return pl.DataFrame(
+        [row | {"tenant": "default", "name": f"n{index}"} for index in range(count)], schema=SPAN_SCHEMA
+    )

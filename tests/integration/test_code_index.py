@@ -40,9 +40,22 @@ class Shop:
         secret = folder / "secret.py"
         secret.write_text("HIDDEN_LIMIT = 9\n", encoding="utf-8")
         (self.code / "link.py").symlink_to(secret)
-        settings = {"data": folder / "data", "docs": {"roots": [self.docs]}, "knowledge": {"embedder": "none"}, "answer": {"code_roots": [self.code]}}
+        settings = {
+            "data": folder / "data",
+            "docs": {"roots": [self.docs]},
+            "knowledge": {"embedder": "none"},
+            "answer": {"code_roots": [self.code]},
+        }
         self.runtime = Runtime(load_settings(settings), database)
-        app = build_app(ApiContext(services=self.runtime, now=self.runtime.clock.now, find_principal=CALLERS.get, local_principal=None, max_body_bytes=1 << 20))
+        app = build_app(
+            ApiContext(
+                services=self.runtime,
+                now=self.runtime.clock.now,
+                find_principal=CALLERS.get,
+                local_principal=None,
+                max_body_bytes=1 << 20,
+            )
+        )
         self.client = TestClient(app, raise_server_exceptions=False)
 
     def write(self, text: str, name: str = "com/shop/Order.java") -> Path:
@@ -112,8 +125,13 @@ def test_answers_show_both_values_and_what_became_of_the_code(shop) -> None:
     shop.write(ORDER.replace("send(n)", "send(n + 1)"))
     shop.ingest(shop.code)
     body = shop.ask("How many items per order are allowed?")
-    assert [(v["name"], v["value"], v["claimed"]) for v in body["code_values"]] == [("MAX_ITEMS_PER_ORDER", "200", "100 items")]
-    assert "The document says 100 items, the code has MAX_ITEMS_PER_ORDER = 200 (app/com/shop/Order.java:4)" in body["answer"]
+    assert [(v["name"], v["value"], v["claimed"]) for v in body["code_values"]] == [
+        ("MAX_ITEMS_PER_ORDER", "200", "100 items")
+    ]
+    assert (
+        "The document says 100 items, the code has MAX_ITEMS_PER_ORDER = 200 (app/com/shop/Order.java:4)"
+        in body["answer"]
+    )
     assert "`Order.place()` has changed" in body["answer"]
     assert body["unverified"]["sentences"] == []
     korean = shop.ask("items per order 한도는?")
@@ -121,15 +139,24 @@ def test_answers_show_both_values_and_what_became_of_the_code(shop) -> None:
     assert "`Order.place()`" in korean["answer"]
     assert korean["unverified"]["sentences"] == []
     tool = answer_result(body)
-    assert {(a.name, a.state) for a in tool.code_anchors} == {("Order", "changed"), ("Order.place()", "changed"), ("com/shop/Order.java", "changed")}
+    assert {(a.name, a.state) for a in tool.code_anchors} == {
+        ("Order", "changed"),
+        ("Order.place()", "changed"),
+        ("com/shop/Order.java", "changed"),
+    }
     assert [(v.name, v.claimed) for v in tool.code_values] == [("MAX_ITEMS_PER_ORDER", "100 items")]
 
 
 def test_code_is_internal_and_of_one_tenant(shop) -> None:
     shop("POST", "/ingest", json={"path": str(shop.docs), "classification": "PUBLIC"})
     assert [v["value"] for v in shop("GET", "/code/values", params={"concept": "items per order"})["values"]] == ["200"]
-    assert shop("GET", "/code/grades", params={"enum_name": "GradeType"})["blocked"] == {"GUEST": ["purge"], "ADMIN": []}
-    assert shop("GET", "/code/values", params={"concept": "hidden limit"})["values"] == [], "a link out of the root is not followed"
+    assert shop("GET", "/code/grades", params={"enum_name": "GradeType"})["blocked"] == {
+        "GUEST": ["purge"],
+        "ADMIN": [],
+    }
+    assert shop("GET", "/code/values", params={"concept": "hidden limit"})["values"] == [], (
+        "a link out of the root is not followed"
+    )
     for who in ("public", "foreign"):
         assert shop("GET", "/code/values", who, params={"concept": "items per order"})["values"] == []
         assert shop("GET", "/code/anchors", who, params={"state": "exist"})["anchors"] == []

@@ -24,28 +24,42 @@ NAMES = ["ward", "bed", "billing", "pharmacy", "lab"]
 def body(kind: str, rng: random.Random) -> str:
     a, b, c = rng.sample(NAMES, 3)
     if kind == "md":
-        return rng.choice([
-            f"# Notes\n\nThe {a} service calls the {b} service. It does not call the {c} service.\n",
-            f"# {a} service\n\nCalls the {b} service over gRPC.\n\n- publishes `{c}.moved`\n- stores visits in Redis\n",
-            f"# Plan\n\n{a} 서비스는 {b} 서비스를 호출하고 `{c}.moved` 이벤트를 발행한다.\n",
-            f"# Map\n\n```mermaid\nflowchart LR\n  {a}[{a} service] --> {b}[({b} db)]\n  {a} -->|{c}.moved| k[Kafka]\n```\n",
-            f"| Service | Depends on |\n|---|---|\n| {a} | {b}, {c} cache |\n",
-            f"`{a}-worker` consumes `{b}.moved`. The worker calls the {c} service. `{a.upper()}_URL` is a variable.\n",
-            f"The collector of the {a} service is the {b} collector. The {c} gateway routes to the {a} service.\n",
-            f"{a.upper()} Core calls the {b} service, and {b.upper()} Core calls the {c} service.\n",
-            f"Then the worker calls the {c} service.\n",
-            "# Nothing\n\nNo name stands here.\n",
-        ])
+        return rng.choice(
+            [
+                f"# Notes\n\nThe {a} service calls the {b} service. It does not call the {c} service.\n",
+                f"# {a} service\n\nCalls the {b} service over gRPC.\n\n- publishes `{c}.moved`\n- stores visits in Redis\n",
+                f"# Plan\n\n{a} 서비스는 {b} 서비스를 호출하고 `{c}.moved` 이벤트를 발행한다.\n",
+                f"# Map\n\n```mermaid\nflowchart LR\n  {a}[{a} service] --> {b}[({b} db)]\n  {a} -->|{c}.moved| k[Kafka]\n```\n",
+                f"| Service | Depends on |\n|---|---|\n| {a} | {b}, {c} cache |\n",
+                f"`{a}-worker` consumes `{b}.moved`. The worker calls the {c} service. `{a.upper()}_URL` is a variable.\n",
+                f"The collector of the {a} service is the {b} collector. The {c} gateway routes to the {a} service.\n",
+                f"{a.upper()} Core calls the {b} service, and {b.upper()} Core calls the {c} service.\n",
+                f"Then the worker calls the {c} service.\n",
+                "# Nothing\n\nNo name stands here.\n",
+            ]
+        )
     if kind == "puml":
         return f"@startuml\n!include parts.iuml\ncomponent {a}\n{a} --> {b}\n@enduml\n"
     if kind == "iuml":
         return f"component {a}\ncomponent {c}\n{a} --> {c}\n"
     if kind == "compose":
         return f"services:\n  {a}:\n    environment:\n      {b.upper()}_URL: http://{b}:8080\n      KAFKA_ADDR: kafka:9092\n  {b}:\n    image: {c}\n  kafka:\n    image: apache/kafka\n"
-    return f"entities:\n  - {{name: {a}, aliases: [{a.upper()} Core, {c}-legacy]}}\n  - {{name: {b}-db, kind: database}}\n"
+    return (
+        f"entities:\n  - {{name: {a}, aliases: [{a.upper()} Core, {c}-legacy]}}\n  - {{name: {b}-db, kind: database}}\n"
+    )
 
 
-KINDS = {"a.md": "md", "b.md": "md", "c.md": "md", "x/d.md": "md", "draw.puml": "puml", "parts.iuml": "iuml", "compose.yml": "compose", "x/compose.yml": "compose", "entities.yaml": "names"}
+KINDS = {
+    "a.md": "md",
+    "b.md": "md",
+    "c.md": "md",
+    "x/d.md": "md",
+    "draw.puml": "puml",
+    "parts.iuml": "iuml",
+    "compose.yml": "compose",
+    "x/compose.yml": "compose",
+    "entities.yaml": "names",
+}
 
 
 class Folder:
@@ -55,7 +69,9 @@ class Folder:
         self.texts_by_path: dict[str, str] = {}
 
     def _ref(self, path: str) -> DocumentRef:
-        return DocumentRef(f"rid:{path}", path, f"file:///{path}", hashlib.sha256(self.texts_by_path[path].encode()).hexdigest())
+        return DocumentRef(
+            f"rid:{path}", path, f"file:///{path}", hashlib.sha256(self.texts_by_path[path].encode()).hexdigest()
+        )
 
     def documents(self, tenant: str) -> list[DocumentRef]:
         return [self._ref(path) for path in self.texts_by_path]
@@ -64,7 +80,15 @@ class Folder:
         for rid in rids:
             path = rid.removeprefix("rid:")
             level = Classification.RESTRICTED if path == "c.md" else Classification.INTERNAL
-            yield SourceText(self._ref(path), self.texts_by_path[path], "." + path.rsplit(".", 1)[1], path.removeprefix("x/"), "x" if path.startswith("x/") else "default", tenant, level)
+            yield SourceText(
+                self._ref(path),
+                self.texts_by_path[path],
+                "." + path.rsplit(".", 1)[1],
+                path.removeprefix("x/"),
+                "x" if path.startswith("x/") else "default",
+                tenant,
+                level,
+            )
 
     def passages(self, tenant: str, rids: list[str], clearance: Classification) -> list:
         return []
@@ -98,4 +122,8 @@ def test_any_sequence_of_changes_ends_where_a_fresh_read_does(database: Database
         result = control.refresh("default")
         fresh = Refresh(database, folder, READERS, clock, lambda _tenant: (), workers=1).refresh(f"fresh{step}")
         assert stored(database, "default") == stored(database, f"fresh{step}"), (seed, step)
-        assert (result["claims"], result["edges"], result["problems"]) == (fresh["claims"], fresh["edges"], fresh["problems"])
+        assert (result["claims"], result["edges"], result["problems"]) == (
+            fresh["claims"],
+            fresh["edges"],
+            fresh["problems"],
+        )

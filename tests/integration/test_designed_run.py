@@ -26,7 +26,13 @@ class Folder:
         self.texts_by_path: dict[str, tuple[str, Classification, tuple[tuple[int, int, Classification], ...]]] = {}
         self.read: list[str] = []
 
-    def put(self, path: str, text: str, level: Classification = Classification.INTERNAL, raised: tuple[tuple[int, int, Classification], ...] = ()) -> None:
+    def put(
+        self,
+        path: str,
+        text: str,
+        level: Classification = Classification.INTERNAL,
+        raised: tuple[tuple[int, int, Classification], ...] = (),
+    ) -> None:
         self.texts_by_path[path] = (text, level, raised)
 
     def _ref(self, path: str) -> DocumentRef:
@@ -40,7 +46,9 @@ class Folder:
         for path in rids:
             text, level, raised = self.texts_by_path[path]
             self.read.append(path)
-            yield SourceText(self._ref(path), text, "." + path.rsplit(".", 1)[1], path, "default", tenant, level, raised=raised)
+            yield SourceText(
+                self._ref(path), text, "." + path.rsplit(".", 1)[1], path, "default", tenant, level, raised=raised
+            )
 
     def passages(self, tenant: str, rids: list[str], clearance: Classification) -> list:
         return []
@@ -72,7 +80,9 @@ def test_an_unchanged_document_is_not_read_again(database: Database, folder: Fol
     assert shown(database) == [("web", "CALLS", "cart"), ("web", "CALLS", "pay")]
 
 
-def test_an_edit_retracts_what_is_no_longer_said_and_history_keeps_when(database: Database, folder: Folder, control: Refresh, clock) -> None:
+def test_an_edit_retracts_what_is_no_longer_said_and_history_keeps_when(
+    database: Database, folder: Folder, control: Refresh, clock
+) -> None:
     folder.put("a.md", DRAWN)
     control.refresh("default")
     reader = StoredDesigned(database)
@@ -104,7 +114,11 @@ def test_a_restricted_passage_makes_restricted_claims(database: Database, folder
     folder.put("b.md", DRAWN.replace("cart", "vault"), Classification.RESTRICTED)
     control.refresh("default")
     assert shown(database) == [("web", "CALLS", "cart")]
-    assert shown(database, Classification.RESTRICTED) == [("web", "CALLS", "cart"), ("web", "CALLS", "pay"), ("web", "CALLS", "vault")]
+    assert shown(database, Classification.RESTRICTED) == [
+        ("web", "CALLS", "cart"),
+        ("web", "CALLS", "pay"),
+        ("web", "CALLS", "vault"),
+    ]
     assert shown(database, Classification.PUBLIC) == []
 
 

@@ -47,16 +47,30 @@ def secret(source: str, target: str, **more):
 class Services:
     def __init__(self, database, clock) -> None:
         self.database = database
-        sim = Sim({"a": 1000, "b": 500, "c": 300, "d": 50}, (TrueEdge("a", "b"), TrueEdge("b", "c", rate=0.2), TrueEdge("c", "d"), TrueEdge("d", "b", rate=0.4)))
+        sim = Sim(
+            {"a": 1000, "b": 500, "c": 300, "d": 50},
+            (TrueEdge("a", "b"), TrueEdge("b", "c", rate=0.2), TrueEdge("c", "d"), TrueEdge("d", "b", rate=0.4)),
+        )
         docs = [
-            says("a", "b", classification=PUBLIC), says("a", "c", line=2), secret("b", "c", line=3), secret("c", "b", line=4), secret("c", "d", line=5, modality=Modality.FORBIDDEN),
+            says("a", "b", classification=PUBLIC),
+            says("a", "c", line=2),
+            secret("b", "c", line=3),
+            secret("c", "b", line=4),
+            secret("c", "d", line=5, modality=Modality.FORBIDDEN),
         ]
         self.world = SimulatedWorld(sim, docs)
         clock.at = midnight(40) + timedelta(hours=9)
-        self.drift = StoredDrift(database, clock, DriftRunner(database, Readers(self.world, self.world, self.world), clock, Config()))
+        self.drift = StoredDrift(
+            database, clock, DriftRunner(database, Readers(self.world, self.world, self.world), clock, Config())
+        )
 
     def get(self, port):
-        return {DriftReader: self.drift, DriftRecords: self.drift, DriftControl: self.drift, DriftFigures: StoredFigures(self.database, self.drift, "default", INTERNAL)}[port]
+        return {
+            DriftReader: self.drift,
+            DriftRecords: self.drift,
+            DriftControl: self.drift,
+            DriftFigures: StoredFigures(self.database, self.drift, "default", INTERNAL),
+        }[port]
 
 
 @pytest.fixture
@@ -66,7 +80,9 @@ def services(database, clock) -> Services:
 
 @pytest.fixture
 def client(services: Services, clock) -> TestClient:
-    return TestClient(build_app(ApiContext(services, clock.now, TOKENS.get, None, 1 << 20)), raise_server_exceptions=False)
+    return TestClient(
+        build_app(ApiContext(services, clock.now, TOKENS.get, None, 1 << 20)), raise_server_exceptions=False
+    )
 
 
 def ask(client: TestClient, who: str, method: str, path: str, **more) -> httpx.Response:
@@ -91,7 +107,11 @@ def test_a_run_by_post_and_the_report(client: TestClient) -> None:
     assert body["totals"] == made.json()["totals"]
     assert {"accuracy", "coverage", "decidability", "traffic_weighted_coverage"} <= set(body["metrics"])
     assert {(f["source"]["name"], f["target"]["name"]): f["status"] for f in body["findings"]} == {
-        ("a", "b"): "confirmed", ("a", "c"): "absent_strong", ("b", "c"): "robust", ("c", "d"): "robust", ("d", "b"): "robust",
+        ("a", "b"): "confirmed",
+        ("a", "c"): "absent_strong",
+        ("b", "c"): "robust",
+        ("c", "d"): "robust",
+        ("d", "b"): "robust",
     }
     assert ask(client, "ci", "POST", "/diff/runs").json()["run"] == made.json()["run"]
     assert [r["state"] for r in ask(client, "reader", "GET", "/diff/runs").json()["runs"]] == ["done"]
@@ -99,7 +119,10 @@ def test_a_run_by_post_and_the_report(client: TestClient) -> None:
 
 def test_sentences_come_in_korean_where_asked(client: TestClient) -> None:
     ask(client, "ci", "POST", "/diff/runs")
-    english, korean = (ask(client, "reader", "GET", f"/diff?status=absent_strong{lang}").json()["findings"][0] for lang in ("", "&lang=ko"))
+    english, korean = (
+        ask(client, "reader", "GET", f"/diff?status=absent_strong{lang}").json()["findings"][0]
+        for lang in ("", "&lang=ko")
+    )
     assert korean["summary"].startswith("문서에는 있지만 a는 c를 호출하지 않습니다 (확실): ")
     assert {name: value for name, value in korean.items() if name not in ("summary", "what_would_change_this")} == {
         name: value for name, value in english.items() if name not in ("summary", "what_would_change_this")
@@ -116,7 +139,9 @@ def test_metrics_show_the_newest_stored_run_whoever_made_it(client: TestClient) 
     totals = ask(client, "reader", "GET", "/diff").json()["totals"]
     shown = ask(client, "reader", "GET", "/metrics").text
     for status, flag in (("absent_strong", "doc_only"), ("robust", "observed_only"), ("ceased", "doc_only")):
-        assert f'nexus_drift_findings{{flag="{flag}",status="{status}"}} {totals["by_status"].get(status, 0):.1f}' in shown
+        assert (
+            f'nexus_drift_findings{{flag="{flag}",status="{status}"}} {totals["by_status"].get(status, 0):.1f}' in shown
+        )
     assert 'nexus_drift_finding_states{state="new"} 4.0' in shown
 
 
@@ -124,7 +149,9 @@ def test_who_may_do_what(client: TestClient) -> None:
     assert ask(client, "reader", "POST", "/diff/runs", json={}).status_code == 403
     assert client.get("/diff").status_code == 401
     ask(client, "manager", "POST", "/diff/runs", json={})
-    fingerprint = next(f["fingerprint"] for f in ask(client, "manager", "GET", "/diff?flag=doc_only").json()["findings"])
+    fingerprint = next(
+        f["fingerprint"] for f in ask(client, "manager", "GET", "/diff?flag=doc_only").json()["findings"]
+    )
     assert ask(client, "ci", "POST", f"/diff/findings/{fingerprint}/acknowledge", json={}).status_code == 403
     assert ask(client, "other", "POST", f"/diff/findings/{fingerprint}/acknowledge", json={}).status_code == 404
     assert ask(client, "other", "GET", f"/diff/findings/{fingerprint}").status_code == 404
@@ -133,7 +160,14 @@ def test_who_may_do_what(client: TestClient) -> None:
 
 def test_nothing_of_a_hidden_document_on_any_path(client: TestClient) -> None:
     ask(client, "manager", "POST", "/diff/runs", json={})
-    paths = ["/diff", "/diff/runs", "/diff?flag=conflict", "/diff?status=forbidden", "/diff?status=confirmed", "/diff?namespace=default"]
+    paths = [
+        "/diff",
+        "/diff/runs",
+        "/diff?flag=conflict",
+        "/diff?status=forbidden",
+        "/diff?status=confirmed",
+        "/diff?namespace=default",
+    ]
     paths += [f"/diff/findings/{f['fingerprint']}" for f in ask(client, "reader", "GET", "/diff").json()["findings"]]
     for who in ("reader", "public"):
         for path in paths:
@@ -151,23 +185,39 @@ def test_nothing_of_a_hidden_document_on_any_path(client: TestClient) -> None:
 
 def test_decisions(client: TestClient, clock) -> None:
     ask(client, "manager", "POST", "/diff/runs", json={})
-    fingerprint = next(f["fingerprint"] for f in ask(client, "manager", "GET", "/diff?flag=doc_only").json()["findings"])
+    fingerprint = next(
+        f["fingerprint"] for f in ask(client, "manager", "GET", "/diff?flag=doc_only").json()["findings"]
+    )
     path = f"/diff/findings/{fingerprint}"
     assert ask(client, "manager", "POST", f"{path}/suppress", json={"reason": "x"}).status_code == 422
     until = (clock.at + timedelta(days=9)).isoformat()
-    done = ask(client, "manager", "POST", f"{path}/suppress", json={"reason": "x", "owner": "team", "expires_at": until})
+    done = ask(
+        client, "manager", "POST", f"{path}/suppress", json={"reason": "x", "owner": "team", "expires_at": until}
+    )
     assert (done.status_code, done.json()["state"]) == (200, "suppressed")
     assert done.json()["decision"]["owner"] == "team"
-    assert [f["state"] for f in ask(client, "reader", "GET", "/diff?state=suppressed").json()["findings"]] == ["suppressed"]
+    assert [f["state"] for f in ask(client, "reader", "GET", "/diff?state=suppressed").json()["findings"]] == [
+        "suppressed"
+    ]
     assert ask(client, "manager", "POST", f"{path}/reopen").json()["state"] == "reopened"
-    assert ask(client, "manager", "POST", f"{path}/acknowledge", json={"owner": "kim"}).json()["state"] == "acknowledged"
+    assert (
+        ask(client, "manager", "POST", f"{path}/acknowledge", json={"owner": "kim"}).json()["state"] == "acknowledged"
+    )
     assert ask(client, "manager", "POST", f"{path}/resolve", json={}).json()["state"] == "resolved"
-    assert [h["to"] for h in ask(client, "reader", "GET", path).json()["history"]] == ["new", "suppressed", "reopened", "acknowledged", "resolved"]
+    assert [h["to"] for h in ask(client, "reader", "GET", path).json()["history"]] == [
+        "new",
+        "suppressed",
+        "reopened",
+        "acknowledged",
+        "resolved",
+    ]
     assert ask(client, "manager", "POST", f"{path}/delete", json={}).status_code == 422
     assert ask(client, "manager", "POST", f"/diff/findings/{'0' * 32}/resolve", json={}).status_code == 404
 
 
-@pytest.mark.parametrize("query", ["flag=x", "status=x", "state=x", "min_severity=x", "limit=0", "limit=x", "cursor=x", "from=yesterday"])
+@pytest.mark.parametrize(
+    "query", ["flag=x", "status=x", "state=x", "min_severity=x", "limit=0", "limit=x", "cursor=x", "from=yesterday"]
+)
 def test_bad_filters_are_problems(client: TestClient, query: str) -> None:
     ask(client, "manager", "POST", "/diff/runs", json={})
     answer = ask(client, "reader", "GET", f"/diff?{query}")
@@ -179,7 +229,9 @@ def test_an_outage_is_503_and_on_record(client: TestClient, services: Services) 
     ask(client, "manager", "POST", "/diff/runs", json={})
     before = ask(client, "reader", "GET", "/diff").json()
     services.world.failure = SourceUnavailable("tempo: timeout")
-    answer = ask(client, "manager", "POST", "/diff/runs", json={"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"})
+    answer = ask(
+        client, "manager", "POST", "/diff/runs", json={"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
+    )
     assert answer.status_code == 503
     assert ask(client, "reader", "GET", "/diff").json() == before
     newest = ask(client, "reader", "GET", "/diff/runs").json()["runs"][0]
@@ -233,7 +285,9 @@ def test_the_command_gates(cli, where: str) -> None:
 
 
 def test_both_ways_show_the_same(cli) -> None:
-    remote, local = (json.loads(cli("--format", "json", "--fail-on", "none", source=where).stdout) for where in ("remote", "local"))
+    remote, local = (
+        json.loads(cli("--format", "json", "--fail-on", "none", source=where).stdout) for where in ("remote", "local")
+    )
     assert remote["findings"] == local["findings"]
     assert remote["totals"] == local["totals"]
 
@@ -259,12 +313,18 @@ def test_baseline_and_suppressions_files(cli, tmp_path) -> None:
     assert cli("--baseline", str(baseline)).exit_code == 0
     data = json.loads(baseline.read_text())
     data["findings"].append({"fingerprint": "gone", "edge": "x CALLS y"})
-    data["findings"] = [f for f in data["findings"] if f["status"] != "absent_strong"] if all("status" in f for f in data["findings"]) else data["findings"]
+    data["findings"] = (
+        [f for f in data["findings"] if f["status"] != "absent_strong"]
+        if all("status" in f for f in data["findings"])
+        else data["findings"]
+    )
     baseline.write_text(json.dumps(data))
     found = cli("--baseline", str(baseline), "--update-baseline")
     assert "1 fixed findings taken out" in found.output
     assert "gone" not in baseline.read_text()
-    quiet.write_text("- {status: absent_strong, reason: r, owner: o, expires: 2099-01-01}\n- {status: robust, reason: r, owner: o, expires: 2099-01-01}\n- {source: nobody, reason: r, owner: o, expires: 2099-01-01}\n")
+    quiet.write_text(
+        "- {status: absent_strong, reason: r, owner: o, expires: 2099-01-01}\n- {status: robust, reason: r, owner: o, expires: 2099-01-01}\n- {source: nobody, reason: r, owner: o, expires: 2099-01-01}\n"
+    )
     found = cli("--suppressions", str(quiet))
     assert found.exit_code == 0
     assert "nobody matches nothing any more" in found.output
@@ -279,6 +339,8 @@ def test_every_format_from_the_command(cli, tmp_path, name: str) -> None:
 
 def test_a_reader_filter_object_is_what_the_database_way_uses(services: Services) -> None:
     services.drift.run("default", None, None, None)
-    report = LocalSource(services, FindingFilter("default", PUBLIC)).report(FindingFilter("default", PUBLIC), compute=False)
+    report = LocalSource(services, FindingFilter("default", PUBLIC)).report(
+        FindingFilter("default", PUBLIC), compute=False
+    )
     assert report is not None
     assert SECRET not in repr(report)

@@ -66,7 +66,9 @@ def test_a_renamed_service_is_asked_about(shop: Shop) -> None:
 
 def test_fewer_samples_are_no_silence(shop: Shop) -> None:
     # One request in twelve from day 24 on; the mail is sent for every fourth of those that are kept.
-    shop.send(range(DAYS, DAYS + 5), lambda s: s["trace"].endswith("-0") and s["span"] not in ("to-mail", "mail"), requests=12)
+    shop.send(
+        range(DAYS, DAYS + 5), lambda s: s["trace"].endswith("-0") and s["span"] not in ("to-mail", "mail"), requests=12
+    )
     assert shop.judged(DAYS + 5) == TRUE
 
 
@@ -131,13 +133,19 @@ def test_a_tempo_that_is_away_fails_the_run_and_a_second_poller_heals_it(shop: S
 def test_days_that_could_not_be_read_are_no_silence_and_the_report_says_why(shop: Shop) -> None:
     shop.send(range(DAYS, DAYS + 5), lambda s: s["span"] not in ("to-mail", "mail"))
     with shop.database.connection() as connection:
-        set_range(connection, "default", CoverageRange("tempo", midnight(DAYS), midnight(DAYS + 5), RangeState.FAILED, "HTTP 503"))
+        set_range(
+            connection,
+            "default",
+            CoverageRange("tempo", midnight(DAYS), midnight(DAYS + 5), RangeState.FAILED, "HTTP 503"),
+        )
     assert shop.judged(DAYS + 5) == TRUE
     body = shop.report().body
     assert body["coverage"]["complete"] is False
     assert [(gap["source"], gap["reason"]) for gap in body["coverage"]["gaps"]] == [("tempo", "HTTP 503")]
     with shop.database.connection() as connection:
-        set_range(connection, "default", CoverageRange("tempo", midnight(DAYS), midnight(DAYS + 5), RangeState.COMPLETE))
+        set_range(
+            connection, "default", CoverageRange("tempo", midnight(DAYS), midnight(DAYS + 5), RangeState.COMPLETE)
+        )
     assert shop.judged(DAYS + 5) == TRUE | {("orders", "mail"): "ceased"}
 
 

@@ -27,7 +27,12 @@ class Runtime:
         self.database, self.clock = database, clock
         self.settings = SimpleNamespace(diff=settings)
         runner = DriftRunner(database, Readers(world, world, world), clock, Config())
-        self.services = {DesignedReader: world, ObservedHistory: world, DriftRunner: runner, DriftReader: StoredDrift(database, clock, runner)}
+        self.services = {
+            DesignedReader: world,
+            ObservedHistory: world,
+            DriftRunner: runner,
+            DriftReader: StoredDrift(database, clock, runner),
+        }
 
     def get(self, port):
         return self.services[port]

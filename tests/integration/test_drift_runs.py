@@ -19,7 +19,10 @@ from nexus.store.drift_finding import NOT_FOUND_NOW
 from nexus.store.drift_run import list_runs
 
 PUBLIC, INTERNAL, RESTRICTED = Classification
-SIM = Sim({"a": 1000, "b": 500, "c": 300, "d": 50}, (TrueEdge("a", "b"), TrueEdge("b", "c", rate=0.2), TrueEdge("c", "d", first_day=35)))
+SIM = Sim(
+    {"a": 1000, "b": 500, "c": 300, "d": 50},
+    (TrueEdge("a", "b"), TrueEdge("b", "c", rate=0.2), TrueEdge("c", "d", first_day=35)),
+)
 DOCS = [
     says("a", "b", classification=PUBLIC),
     says("a", "c", line=2),
@@ -65,7 +68,13 @@ def test_a_run_is_stored_and_read(world: World) -> None:
     report = world.report()
     assert report.run.id == info.id
     assert report.body["window_kind"] == "closed"
-    assert world.statuses() == {("a", "b"): "confirmed", ("b", "c"): "confirmed", ("a", "c"): "absent_strong", ("c", "b"): "absent_strong", ("c", "d"): "emerging"}
+    assert world.statuses() == {
+        ("a", "b"): "confirmed",
+        ("b", "c"): "confirmed",
+        ("a", "c"): "absent_strong",
+        ("c", "b"): "absent_strong",
+        ("c", "d"): "emerging",
+    }
     assert report.totals["confirmed"] == 2
     assert report.totals["by_status"]["absent_strong"] == 2
 
@@ -106,10 +115,22 @@ def test_an_outage_at_any_read_changes_nothing(world: World, database, read: int
 
 def test_every_reader_gets_the_report_of_what_it_may_see(world: World) -> None:
     world.run()
-    assert world.statuses(INTERNAL) == {("a", "b"): "confirmed", ("b", "c"): "robust", ("a", "c"): "absent_strong", ("c", "d"): "emerging"}
+    assert world.statuses(INTERNAL) == {
+        ("a", "b"): "confirmed",
+        ("b", "c"): "robust",
+        ("a", "c"): "absent_strong",
+        ("c", "d"): "emerging",
+    }
     assert world.statuses(PUBLIC) == {("a", "b"): "confirmed", ("b", "c"): "robust", ("c", "d"): "emerging"}
     public = world.report(PUBLIC)
-    assert public.totals == {"confirmed": 1, "doc_only": 0, "observed_only": 2, "conflict": 0, "undecided": 0, "by_status": {"confirmed": 1, "emerging": 1, "robust": 1}}
+    assert public.totals == {
+        "confirmed": 1,
+        "doc_only": 0,
+        "observed_only": 2,
+        "conflict": 0,
+        "undecided": 0,
+        "by_status": {"confirmed": 1, "emerging": 1, "robust": 1},
+    }
     text = repr(public.findings)
     assert "RESTRICTED" not in text
     assert "INTERNAL" not in text
@@ -129,11 +150,24 @@ def test_what_a_reader_may_not_see_cannot_be_asked_for(world: World) -> None:
 
 
 def test_a_reader_of_one_namespace(database, clock) -> None:
-    docs = [says("a", "b", namespace="pay"), says("a", "c", line=2, namespace="pay"), says("b", "c", line=3, namespace="ship")]
+    docs = [
+        says("a", "b", namespace="pay"),
+        says("a", "c", line=2, namespace="pay"),
+        says("b", "c", line=3, namespace="ship"),
+    ]
     world = World(database, clock, docs=docs)
     world.run()
-    assert world.statuses(namespaces=("pay",)) == {("a", "b"): "confirmed", ("a", "c"): "absent_strong", ("b", "c"): "robust", ("c", "d"): "emerging"}
-    assert world.statuses(namespaces=("ship",)) == {("a", "b"): "robust", ("b", "c"): "confirmed", ("c", "d"): "emerging"}
+    assert world.statuses(namespaces=("pay",)) == {
+        ("a", "b"): "confirmed",
+        ("a", "c"): "absent_strong",
+        ("b", "c"): "robust",
+        ("c", "d"): "emerging",
+    }
+    assert world.statuses(namespaces=("ship",)) == {
+        ("a", "b"): "robust",
+        ("b", "c"): "confirmed",
+        ("c", "d"): "emerging",
+    }
     assert world.statuses(namespaces=("none",)) == {("a", "b"): "robust", ("b", "c"): "robust", ("c", "d"): "emerging"}
 
 
@@ -174,7 +208,15 @@ def test_a_finding_lives_on_over_runs(world: World) -> None:
     assert world.drift.finding(everything, fingerprint).finding.state == "open"
     with pytest.raises(BadQuestion, match="reason, owner, expires_at"):
         world.drift.steer(everything, fingerprint, "suppress", actor="kim")
-    world.drift.steer(everything, fingerprint, "suppress", actor="kim", reason="moves soon", owner="team", expires_at=world.clock.at + timedelta(days=2))
+    world.drift.steer(
+        everything,
+        fingerprint,
+        "suppress",
+        actor="kim",
+        reason="moves soon",
+        owner="team",
+        expires_at=world.clock.at + timedelta(days=2),
+    )
     assert world.statuses(state="suppressed") == {("a", "c"): "absent_strong"}
     world.clock.at += timedelta(days=3)
     world.run()
@@ -204,7 +246,9 @@ def test_lost_telemetry_holds_a_finding(world: World) -> None:
 
 
 def test_an_observed_edge_that_stops_resolves_after_two_window_ends(world: World) -> None:
-    world.world.sim = replace(SIM, edges=(*SIM.edges[:2], TrueEdge("c", "d", first_day=35, last_day=39), TrueEdge("c", "b", rate=0.2)))
+    world.world.sim = replace(
+        SIM, edges=(*SIM.edges[:2], TrueEdge("c", "d", first_day=35, last_day=39), TrueEdge("c", "b", rate=0.2))
+    )
     world.run()
     fingerprint = next(f.fingerprint for f in world.report(flag="observed_only").findings if f.target.name == "d")
     everything = FindingFilter("default", RESTRICTED)
@@ -223,7 +267,9 @@ def test_what_was_never_decided_makes_room_at_once(world: World) -> None:
     world.world.sim, world.world._cache = sim, None
     world.clock.at += timedelta(minutes=5)
     world.run()
-    assert [(f.status, f.state) for f in world.report().findings if (f.source.name, f.target.name) == ("a", "b")] == [("confirmed", "resolved")]
+    assert [(f.status, f.state) for f in world.report().findings if (f.source.name, f.target.name) == ("a", "b")] == [
+        ("confirmed", "resolved")
+    ]
 
 
 def test_what_waits_to_be_resolved_says_so(world: World) -> None:

@@ -31,8 +31,19 @@ class Api:
         self.docs = folder / "docs"
         self.docs.mkdir()
         self.folder = folder
-        self.runtime = Runtime(load_settings({"data": folder / "data", "docs": {"roots": [self.docs]}, "knowledge": {"embedder": "none"}}), database)
-        app = build_app(ApiContext(services=self.runtime, now=self.runtime.clock.now, find_principal=CALLERS.get, local_principal=None, max_body_bytes=1 << 20))
+        self.runtime = Runtime(
+            load_settings({"data": folder / "data", "docs": {"roots": [self.docs]}, "knowledge": {"embedder": "none"}}),
+            database,
+        )
+        app = build_app(
+            ApiContext(
+                services=self.runtime,
+                now=self.runtime.clock.now,
+                find_principal=CALLERS.get,
+                local_principal=None,
+                max_body_bytes=1 << 20,
+            )
+        )
         self.client = TestClient(app, raise_server_exceptions=False)
 
     def __call__(self, method: str, path: str, who: str = "internal", status: int = 200, **values):
@@ -46,7 +57,9 @@ class Api:
         path.write_text(text, encoding="utf-8")
 
     def titles(self, query: str, who: str = "internal", **values) -> list[str]:
-        return [hit["document"]["title"] for hit in self("POST", "/search", who, json={"query": query, **values})["results"]]
+        return [
+            hit["document"]["title"] for hit in self("POST", "/search", who, json={"query": query, **values})["results"]
+        ]
 
 
 @pytest.fixture
@@ -61,7 +74,19 @@ def api(database, tmp_path):
 
 def test_the_answer_to_an_ingest_has_what_the_contract_names(api):
     body = api("POST", "/ingest", json={"path": str(api.docs)})
-    assert {"documents", "indexed", "skipped", "removed", "quarantined", "failed", "passages", "claims", "edges", "errors", "took_ms"} <= set(body)
+    assert {
+        "documents",
+        "indexed",
+        "skipped",
+        "removed",
+        "quarantined",
+        "failed",
+        "passages",
+        "claims",
+        "edges",
+        "errors",
+        "took_ms",
+    } <= set(body)
     assert (body["documents"], body["indexed"], body["quarantined"], body["failed"]) == (3, 3, 1, 0)
     assert api("POST", "/ingest", json={"path": str(api.docs)})["skipped"] == 3
 
@@ -85,13 +110,35 @@ def test_a_result_has_what_the_contract_names(api):
     body = api("POST", "/search", json={"query": "ledger", "clearance": "INTERNAL"})
     assert {"results", "graph", "fit", "route_used", "degraded", "took_ms"} <= set(body)
     assert set(body["fit"]) == {"best_cosine", "best_bm25", "weak"}
-    assert {"rid", "document", "section", "lines", "uri", "text", "score", "bm25_rank", "vector_rank", "tier", "classification", "stale"} <= set(body["results"][0])
+    assert {
+        "rid",
+        "document",
+        "section",
+        "lines",
+        "uri",
+        "text",
+        "score",
+        "bm25_rank",
+        "vector_rank",
+        "tier",
+        "classification",
+        "stale",
+    } <= set(body["results"][0])
     assert body["degraded"] == ["no embedder: keywords only"]
 
 
 def test_requests_that_make_no_sense_are_refused(api):
-    for body in ({"query": ""}, {"query": "   "}, {"query": "x", "top_k": 0}, {"query": "x", "top_k": 101}, {"query": "x", "route": "up"}, {"query": "x", "more": 1}, {"query": "a\0"},
-                 {"query": "x", "namespace": "a\0b"}, {}):
+    for body in (
+        {"query": ""},
+        {"query": "   "},
+        {"query": "x", "top_k": 0},
+        {"query": "x", "top_k": 101},
+        {"query": "x", "route": "up"},
+        {"query": "x", "more": 1},
+        {"query": "a\0"},
+        {"query": "x", "namespace": "a\0b"},
+        {},
+    ):
         api("POST", "/search", json=body, status=422)
     api("POST", "/ingest", json={"path": "/etc"}, status=403)
     api("POST", "/ingest", json={"path": str(api.docs / ".." / "..")}, status=403)
@@ -114,7 +161,18 @@ def test_uploads_stay_under_their_root(api):
     assert api.titles("원장") == ["업로드"]
     stored = sorted(path.name for path in (api.folder / "data" / "uploads").rglob("*") if path.is_file())
     assert stored == ["b.txt", "한글.md"]
-    for name in ("../x.md", "/etc/x.md", "a/../../x.md", "a\\..\\x.md", ".hidden.md", "con.md", "x.exe", "a//b.md", "..", "x\u202e.md/"):
+    for name in (
+        "../x.md",
+        "/etc/x.md",
+        "a/../../x.md",
+        "a\\..\\x.md",
+        ".hidden.md",
+        "con.md",
+        "x.exe",
+        "a//b.md",
+        "..",
+        "x\u202e.md/",
+    ):
         api("POST", "/upload", files=[("files", ("ok.md", b"# ok")), ("files", (name, b"# x"))], status=422)
     assert not list((api.folder / "data" / "uploads").rglob("ok.md"))
     api("POST", "/upload", "public", files=good, status=403)
@@ -144,7 +202,10 @@ def test_decisions_are_for_who_manages_and_show_at_once(api):
     api("POST", "/documents/supersede", json={"old": "Inside", "new": "Open"})
     api("POST", "/documents/supersede", json={"old": "Open", "new": "Inside"}, status=409)
     api("POST", "/documents/supersede", json={"old": "Inside", "new": "Secret"}, status=404)
-    assert {row["title"]: row["status"] for row in api("GET", "/documents")["documents"]} == {"Inside": "superseded", "Open": "active"}
+    assert {row["title"]: row["status"] for row in api("GET", "/documents")["documents"]} == {
+        "Inside": "superseded",
+        "Open": "active",
+    }
     api("POST", "/documents/supersede/undo", json={"old": "Inside"})
     assert api("GET", "/documents", params={"status": "superseded"})["documents"] == []
 
@@ -157,7 +218,10 @@ def test_what_took_a_document_s_place_is_told_to_those_who_may_see_it(api):
         row = next(row for row in api("GET", "/documents", who)["documents"] if row["title"] == "Inside")
         entry = api("GET", f"/documents/{row['rid']}/history", who)["history"][-1]
         seen[who] = (row["status"], bool(row["superseded_by"]), bool(entry["other"]), entry["why"])
-    assert seen == {"restricted": ("superseded", True, True, "the merger"), "internal": ("superseded", False, False, "")}
+    assert seen == {
+        "restricted": ("superseded", True, True, "the merger"),
+        "internal": ("superseded", False, False, ""),
+    }
 
 
 def test_lists_are_paged(api):

@@ -194,7 +194,12 @@ def test_cases_through_kafka(partitions, broker, database, tmp_path, clock):
 def test_a_random_run_through_kafka_with_partitions_that_move(seed, partitions, options, database, tmp_path, clock):
     batches, answer = load_random(seed)
     random.Random(seed).shuffle(batches)
-    bench = KafkaBench(database, tmp_path / "working", clock, replace(options, partitions=partitions, topic=f"{options.topic}-{partitions}"))
+    bench = KafkaBench(
+        database,
+        tmp_path / "working",
+        clock,
+        replace(options, partitions=partitions, topic=f"{options.topic}-{partitions}"),
+    )
     for number, some in enumerate(batches[at::CUTS] for at in range(CUTS)):
         done = decode_batch(some, ["default"] * len(some))
         bench.writer.append_raw(done.raw, "otlp", done.rejections)
@@ -217,8 +222,16 @@ def test_a_random_run_through_kafka_with_partitions_that_move(seed, partitions, 
     bench.close()
     (tmp_path / "product.json").write_text(json.dumps({"edges": edges, "services": services}), encoding="utf-8")
     compared = subprocess.run(
-        [sys.executable, str(ROOT / "compare.py"), str(ROOT / "random" / str(seed) / "answer.json"), str(tmp_path / "product.json"), "--windows"],
-        capture_output=True, text=True, check=False,
+        [
+            sys.executable,
+            str(ROOT / "compare.py"),
+            str(ROOT / "random" / str(seed) / "answer.json"),
+            str(tmp_path / "product.json"),
+            "--windows",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert compared.returncode == 0, compared.stdout
     for name, counters in answer["services"].items():

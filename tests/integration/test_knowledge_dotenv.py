@@ -10,7 +10,18 @@ from knowledge.collect import collect, suffix_of
 from knowledge.texts import plain
 
 
-@pytest.mark.parametrize(("name", "suffix"), [(".env", ".env"), ("a/b/.env", ".env"), (".env.local", ".env"), ("shop.env", ".env"), ("a.MD", ".md"), ("Makefile", ""), (".envrc", "")])
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        (".env", ".env"),
+        ("a/b/.env", ".env"),
+        (".env.local", ".env"),
+        ("shop.env", ".env"),
+        ("a.MD", ".md"),
+        ("Makefile", ""),
+        (".envrc", ""),
+    ],
+)
 def test_the_ending_of_a_name(name: str, suffix: str) -> None:
     assert suffix_of(name) == suffix
 

@@ -53,7 +53,12 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/api/embed":
             answer = {"embeddings": [vector(text, 768) for text in body["input"]]}
         else:
-            answer = {"data": [{"index": n, "embedding": vector(text, 1024)} for n, text in reversed(list(enumerate(body["input"])))]}
+            answer = {
+                "data": [
+                    {"index": n, "embedding": vector(text, 1024)}
+                    for n, text in reversed(list(enumerate(body["input"])))
+                ]
+            }
         data = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(data)))
@@ -76,14 +81,23 @@ def server() -> Iterator[Server]:
     stamina.set_testing(False)
 
 
-def test_ollama_serves_then_the_index_moves_to_an_openai_endpoint(database: Database, server: Server, tmp_path: Path) -> None:
+def test_ollama_serves_then_the_index_moves_to_an_openai_endpoint(
+    database: Database, server: Server, tmp_path: Path
+) -> None:
     docs = (tmp_path / "docs").resolve()
     docs.mkdir()
     for number, word in enumerate(WORDS):
-        (docs / f"{word}.md").write_text(f"# Doc {number}\n\nabout the {word}\n\n## More\n\n{word} again\n", encoding="utf-8")
+        (docs / f"{word}.md").write_text(
+            f"# Doc {number}\n\nabout the {word}\n\n## More\n\n{word} again\n", encoding="utf-8"
+        )
 
     def runtime(**knowledge: object) -> Runtime:
-        return Runtime(load_settings({"data": tmp_path / "data", "docs": {"roots": (docs,)}, "knowledge": {"embed_batch": 3, **knowledge}}), database)
+        return Runtime(
+            load_settings(
+                {"data": tmp_path / "data", "docs": {"roots": (docs,)}, "knowledge": {"embed_batch": 3, **knowledge}}
+            ),
+            database,
+        )
 
     def found(at: Runtime) -> str:
         request = SearchRequest("refund", "default", Classification.INTERNAL, route="vector_only")

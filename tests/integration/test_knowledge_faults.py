@@ -45,13 +45,17 @@ def make(database, clock, tmp_path):
 def many(index: Index, sections: int) -> int:
     """Two documents; how many passages they have."""
     for name in ("a", "b"):
-        index.write(f"{name}.md", f"# Doc {name}\n\n" + "".join(f"## S{n}\n\nwords {name} {n}\n\n" for n in range(sections)))
+        index.write(
+            f"{name}.md", f"# Doc {name}\n\n" + "".join(f"## S{n}\n\nwords {name} {n}\n\n" for n in range(sections))
+        )
     return 2 * sections
 
 
 def vectors(index: Index) -> tuple[int, int]:
     """(vectors, passages without one): only whole segments have vectors."""
-    (found,) = index.rows("SELECT count(*), (SELECT coalesce(sum(passages), 0) FROM segment WHERE generations = '{}')::integer FROM embedding")
+    (found,) = index.rows(
+        "SELECT count(*), (SELECT coalesce(sum(passages), 0) FROM segment WHERE generations = '{}')::integer FROM embedding"
+    )
     return found
 
 
@@ -60,7 +64,9 @@ def test_a_model_that_fails_halfway_leaves_words_and_a_rerun_asks_only_for_the_r
     total = many(index, 30)
     result = index.ingest()
     assert (result["indexed"], result["passages"], result["vectors_pending"]) == (2, total, total)
-    assert [error["stage"] for error in result["errors"]] == ["embed"] and result["errors"][0]["error"].startswith("embed: words: down")
+    assert [error["stage"] for error in result["errors"]] == ["embed"] and result["errors"][0]["error"].startswith(
+        "embed: words: down"
+    )
     assert vectors(index) == (0, total)
     found = index.search("words a 7")
     assert found.hits and found.degraded
@@ -86,7 +92,10 @@ def test_a_move_that_is_killed_goes_on_where_it_was_while_the_old_generation_ser
     index.ingest()
     again = make(WordEmbedder(model="better", dimension=48))
     seen: list[tuple[int, int]] = []
-    assert again.embedding.move("default", lambda done, whole, _: seen.append((done, whole))) == ("better-48", total + 1)
+    assert again.embedding.move("default", lambda done, whole, _: seen.append((done, whole))) == (
+        "better-48",
+        total + 1,
+    )
     assert seen[-1] == (total + 1, total + 1) and [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert len(again.embedder.asked) == total + 1 - 32
     assert again.search("came in between", route="vector_only").hits[0].vector_rank == 1
@@ -106,7 +115,13 @@ def test_files_that_change_under_an_ingest_are_as_they_are_when_they_are_read(ma
 
     index.write("a.md", "# a\n\nchanged\n")
     result = index.ingestor.ingest(IngestRequest(index.root), meddle)
-    assert (result["documents"], result["indexed"], result["removed"], result["failed"], result["errors"]) == (4, 2, 2, 0, [])
+    assert (result["documents"], result["indexed"], result["removed"], result["failed"], result["errors"]) == (
+        4,
+        2,
+        2,
+        0,
+        [],
+    )
     assert {path for (path,) in index.rows("SELECT path FROM document")} == {"a.md", "c.md"}
     assert index.ingest()["indexed"] == 1
     assert {path for (path,) in index.rows("SELECT path FROM document")} == {"a.md", "c.md", "e.md"}
@@ -155,7 +170,9 @@ def test_a_file_that_becomes_a_link_or_a_pipe_after_it_was_listed_is_not_followe
     assert index.titles("topsecret", route="keyword_only") == []
 
 
-@pytest.mark.parametrize(("encoding", "name"), [("cp949", "CP949"), ("euc_kr", "CP949"), ("utf-16", "UTF-16"), ("utf-8-sig", "")])
+@pytest.mark.parametrize(
+    ("encoding", "name"), [("cp949", "CP949"), ("euc_kr", "CP949"), ("utf-16", "UTF-16"), ("utf-8-sig", "")]
+)
 def test_korean_files_of_other_encodings_are_read_and_said(make, encoding, name):
     index = make()
     index.write("a.md", "# 결제 정책\n\n환불은 영업일 기준 사흘 안에 처리한다.\n".encode(encoding))
@@ -189,11 +206,16 @@ def test_ingests_deletions_and_packing_at_once_leave_what_is_on_disk(make):
             with index.database.connection() as connection:
                 pack(connection, "default", fresh=1)
 
-    threads = [threading.Thread(target=run, args=(action,)) for action in (lambda: index.ingest(force=True), lambda: index.ingest(force=True), delete, pack_often)]
+    threads = [
+        threading.Thread(target=run, args=(action,))
+        for action in (lambda: index.ingest(force=True), lambda: index.ingest(force=True), delete, pack_often)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert failures == []
     index.ingest()
-    assert {hit.passage.document.title for hit in index.search("shared", top_k=50, route="keyword_only").hits} == {f"Doc {number}" for number in range(1, 16, 2)}
+    assert {hit.passage.document.title for hit in index.search("shared", top_k=50, route="keyword_only").hits} == {
+        f"Doc {number}" for number in range(1, 16, 2)
+    }

@@ -35,7 +35,13 @@ def texts(index: Index) -> dict[str, str]:
 
 
 def test_texts_come_back_verbatim(index):
-    files = {"a.md": "# A\r\n\r\nbody\r\n", "b/c.yaml": "a: 1\n\nb:\n  - 2\n", "d.mmd": "graph TD\n  A-->B", "한글.txt": "내용\n\n\n끝", "e.json": '{"a": [1,\n2]}'}
+    files = {
+        "a.md": "# A\r\n\r\nbody\r\n",
+        "b/c.yaml": "a: 1\n\nb:\n  - 2\n",
+        "d.mmd": "graph TD\n  A-->B",
+        "한글.txt": "내용\n\n\n끝",
+        "e.json": '{"a": [1,\n2]}',
+    }
     for name, text in files.items():
         index.write(name, text)
     result = index.ingest()
@@ -99,7 +105,13 @@ def test_bad_files_are_entries_and_stop_nothing(index):
     index.write("image.png", b"\x89PNG")
     result = index.ingest()
     assert (result["indexed"], result["failed"]) == (1, 5)
-    assert {Path(error["path"]).name for error in result["errors"]} == {"bin.md", "latin.md", "big.md", "broken.pdf", "broken.docx"}
+    assert {Path(error["path"]).name for error in result["errors"]} == {
+        "bin.md",
+        "latin.md",
+        "big.md",
+        "broken.pdf",
+        "broken.docx",
+    }
     assert all(error["stage"] == "read" and error["error"].startswith("read ") for error in result["errors"])
 
 
@@ -229,7 +241,9 @@ def test_concurrent_ingests_of_the_same_folder_leave_each_document_once(index):
         thread.join()
     assert failures == []
     assert (index.count("document"), index.count("passage"), index.count("embedding")) == (12, 12, 12)
-    assert index.rows("SELECT count(*) FROM segment_terms p LEFT JOIN segment s ON s.id = p.segment WHERE s.id IS NULL") == [(0,)]
+    assert index.rows(
+        "SELECT count(*) FROM segment_terms p LEFT JOIN segment s ON s.id = p.segment WHERE s.id IS NULL"
+    ) == [(0,)]
 
 
 def test_texts_in_no_file_and_delete(index):
@@ -249,7 +263,9 @@ def test_each_call_ends_in_one_event(index):
     index.ingest()
     index.ingestor.delete("default", "default", (index.root / "a.md").as_uri())
     assert [(event.action, event.chunks, event.skipped_cached, event.error) for event in index.events] == [
-        ("ingest", 1, 0, ""), ("ingest", 0, 1, ""), ("delete", 1, 0, ""),
+        ("ingest", 1, 0, ""),
+        ("ingest", 0, 1, ""),
+        ("delete", 1, 0, ""),
     ]
 
 
@@ -295,9 +311,13 @@ def test_a_generation_never_changes(index, database, clock):
 
 
 def test_front_matter_says_type_title_and_tier(index):
-    index.write("adr/0001-x.md", "---\ntitle: 제목\nclassification: restricted\ngenerated_by: model\n---\n# Other\n\nbody\n")
+    index.write(
+        "adr/0001-x.md", "---\ntitle: 제목\nclassification: restricted\ngenerated_by: model\n---\n# Other\n\nbody\n"
+    )
     index.ingest()
-    assert index.rows("SELECT title, doc_type, classification, tier FROM document") == [("제목", "adr", "RESTRICTED", "machine_written")]
+    assert index.rows("SELECT title, doc_type, classification, tier FROM document") == [
+        ("제목", "adr", "RESTRICTED", "machine_written")
+    ]
 
 
 def test_the_cache_is_bounded_and_the_longest_unused_go_first(index, clock):

@@ -21,8 +21,18 @@ from nexus.plugins import load_plugins
 from nexus.testing.services import double_context
 
 TOOLS = {
-    "nexus_search", "nexus_answer", "nexus_graph", "nexus_suggest", "nexus_diff", "nexus_status", "nexus_supersede", "archon_claim_value",
-    "archon_grade_authority", "nexus_why", "nexus_edge", "nexus_path",
+    "nexus_search",
+    "nexus_answer",
+    "nexus_graph",
+    "nexus_suggest",
+    "nexus_diff",
+    "nexus_status",
+    "nexus_supersede",
+    "archon_claim_value",
+    "archon_grade_authority",
+    "nexus_why",
+    "nexus_edge",
+    "nexus_path",
 }
 
 
@@ -34,7 +44,10 @@ def url() -> Iterator[str]:
 
 @contextlib.asynccontextmanager
 async def session(url: str, token: str, mode: str = "auto") -> AsyncIterator[Client]:
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=30) as http, Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client:
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=30) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
+    ):
         yield client
 
 
@@ -105,7 +118,9 @@ def test_errors_are_the_apis_own(url: str) -> None:
 def test_without_a_valid_token_every_call_is_401(url: str, headers: dict[str, str]) -> None:
     for method in ("initialize", "tools/list", "tools/call"):
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": "nexus_status", "arguments": {}}}
-        response = httpx.post(f"{url}/mcp", json=body, headers={"Accept": "application/json, text/event-stream", **headers})
+        response = httpx.post(
+            f"{url}/mcp", json=body, headers={"Accept": "application/json, text/event-stream", **headers}
+        )
         assert response.status_code == 401
         assert response.headers["content-type"] == "application/problem+json"
     assert httpx.get(f"{url}/mcp", headers=headers).status_code == 401
@@ -121,8 +136,15 @@ def test_a_client_without_token_cannot_even_begin(url: str) -> None:
 
 
 def test_tokens_see_what_they_may(url: str) -> None:
-    secret = call(url, "internal", "nexus_answer", {"query": "Which orders are reviewed by hand above 9000 euros?"}).structured_content
+    secret = call(
+        url, "internal", "nexus_answer", {"query": "Which orders are reviewed by hand above 9000 euros?"}
+    ).structured_content
     assert "9000" not in json.dumps({k: v for k, v in secret.items() if k != "query"})
-    assert "9000" in call(url, "restricted", "nexus_answer", {"query": "Which orders are reviewed by hand?"}).structured_content["answer"]
+    assert (
+        "9000"
+        in call(url, "restricted", "nexus_answer", {"query": "Which orders are reviewed by hand?"}).structured_content[
+            "answer"
+        ]
+    )
     foreign = call(url, "foreign", "nexus_answer", {"query": "who calls payment?"}).structured_content
     assert (foreign["abstained"], foreign["edges"], foreign["passages"]) == (True, [], [])

@@ -35,7 +35,8 @@ def talk(environment: dict[str, str], *calls: tuple[str, dict[str, Any]]) -> lis
 def test_an_agent_finds_the_reason_in_at_most_three_calls(url: str) -> None:
     tools, names, why = talk(
         {"NEXUS_API_URL": url, "NEXUS_MCP_TOKEN": "internal"},
-        ("nexus_suggest", {"query": "currency"}), ("nexus_why", {"source": "checkout", "target": "currency-converter"}),
+        ("nexus_suggest", {"query": "currency"}),
+        ("nexus_why", {"source": "checkout", "target": "currency-converter"}),
     )
     assert len(tools) == 12
     assert names.structured_content["entities"][0]["name"] == "fx"
@@ -44,9 +45,10 @@ def test_an_agent_finds_the_reason_in_at_most_three_calls(url: str) -> None:
 
 
 def test_without_a_token_every_call_is_401(url: str) -> None:
-    tools, status, answer = talk({"NEXUS_API_URL": url}, ("nexus_status", {}), ("nexus_answer", {"query": "who calls fx?"}))
+    tools, status, answer = talk(
+        {"NEXUS_API_URL": url}, ("nexus_status", {}), ("nexus_answer", {"query": "who calls fx?"})
+    )
     assert len(tools) == 12
     for result in (status, answer):
         assert result.is_error
         assert "401 unauthenticated" in result.content[0].text
-

@@ -39,8 +39,13 @@ def facts_of(name):
     frame, _ = delivered(spans)
     found = observe(coded(frame), rules_of())
     assert difference(found).rows.totals.height
-    facts = found.facts.classes.select(pl.col("source", "target", "infrastructure", "calls").gather(found.facts.single["fact"]))
-    return {(s, t, i): n for s, t, i, n in facts.group_by("source", "target", "infrastructure").agg(pl.col("calls").sum()).iter_rows()}
+    facts = found.facts.classes.select(
+        pl.col("source", "target", "infrastructure", "calls").gather(found.facts.single["fact"])
+    )
+    return {
+        (s, t, i): n
+        for s, t, i, n in facts.group_by("source", "target", "infrastructure").agg(pl.col("calls").sum()).iter_rows()
+    }
 
 
 def _bytes(span):
@@ -56,17 +61,28 @@ def _bytes(span):
 def same_service(name, target):
     """`cartservice` as it is named or as its RPC service says (`hipstershop.CartService`); the registry joins the two."""
     short = target.rsplit(".", 1)[-1].lower()
-    return target == name or short in {name, name.replace("service", "") + "service", name.removesuffix("service")} or short.startswith(name.removesuffix("service"))
+    return (
+        target == name
+        or short in {name, name.replace("service", "") + "service", name.removesuffix("service")}
+        or short.startswith(name.removesuffix("service"))
+    )
 
 
 def test_online_boutique():
     found = facts_of("captured-online-boutique")
     with (TRACES / "captured-online-boutique" / "edges.csv").open(encoding="utf-8") as file:
         wanted = list(csv.DictReader(file))
-    calls, telemetry = [row for row in wanted if "telemetry" not in row["how_visible"]], [row for row in wanted if "telemetry" in row["how_visible"]]
+    calls, telemetry = (
+        [row for row in wanted if "telemetry" not in row["how_visible"]],
+        [row for row in wanted if "telemetry" in row["how_visible"]],
+    )
     assert (len(calls), len(telemetry)) == (14, 3)
     for row in calls:
-        counts = [n for (source, target, infrastructure), n in found.items() if source == row["source"] and same_service(row["target"], target) and not infrastructure]
+        counts = [
+            n
+            for (source, target, infrastructure), n in found.items()
+            if source == row["source"] and same_service(row["target"], target) and not infrastructure
+        ]
         assert sum(counts) == int(row["spans"]), (row, found)
     for row in telemetry:
         counts = [n for (source, _, infrastructure), n in found.items() if source == row["source"] and infrastructure]
@@ -78,4 +94,7 @@ def test_hotrod():
     found = facts_of("captured-hotrod")
     with (TRACES / "captured-hotrod" / "edges.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            assert any(source == row["source"] and same_service(row["target"], target.split("/")[0]) for source, target, _ in found), (row, sorted(found))
+            assert any(
+                source == row["source"] and same_service(row["target"], target.split("/")[0])
+                for source, target, _ in found
+            ), (row, sorted(found))

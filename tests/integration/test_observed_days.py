@@ -31,7 +31,9 @@ def by_day(bench):
     found = {}
     for offset in range(DAYS):
         start = datetime(FIRST.year, FIRST.month, FIRST.day, tzinfo=UTC) + timedelta(days=offset)
-        for edge in bench.store.edges(EdgeFilter("default", window=TimeRange(start, start + timedelta(days=1)), infrastructure="include")):
+        for edge in bench.store.edges(
+            EdgeFilter("default", window=TimeRange(start, start + timedelta(days=1)), infrastructure="include")
+        ):
             if edge.calls or edge.messages:
                 found.setdefault(edge.rid, []).append((offset, edge.messages or edge.calls))
     return found
@@ -41,8 +43,12 @@ def check(bench):
     until = FIRST + timedelta(days=DAYS)
     found, wanted = bench.store.histories("default", None, FIRST, until), by_day(bench)
     assert wanted
-    assert {rid: history.mask for rid, history in found.items() if history.calls or history.messages} == {rid: sum(1 << offset for offset, _ in days) for rid, days in wanted.items()}
-    assert {rid: list(days) for rid, days in bench.store.counts_by_day("default", wanted, FIRST, until).items()} == wanted
+    assert {rid: history.mask for rid, history in found.items() if history.calls or history.messages} == {
+        rid: sum(1 << offset for offset, _ in days) for rid, days in wanted.items()
+    }
+    assert {
+        rid: list(days) for rid, days in bench.store.counts_by_day("default", wanted, FIRST, until).items()
+    } == wanted
     for edge in bench.store.edges(EdgeFilter("default", infrastructure="include")):
         history = found[edge.rid]
         assert (history.calls, history.messages) == (edge.calls, edge.messages)

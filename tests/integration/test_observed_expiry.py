@@ -27,7 +27,16 @@ def bench(database, tmp_path, clock):
     clock.at = at(hours=2)
     bench = Bench(database, tmp_path / "working", clock)
     spans = [
-        {"service": "a", "trace": f"t{minute}", "span": "1", "kind": "CLIENT", "name": "get", "start_ms": minute * 60_000, "end_ms": minute * 60_000 + 50, "attributes": {"server.address": "h"}}
+        {
+            "service": "a",
+            "trace": f"t{minute}",
+            "span": "1",
+            "kind": "CLIENT",
+            "name": "get",
+            "start_ms": minute * 60_000,
+            "end_ms": minute * 60_000 + 50,
+            "attributes": {"server.address": "h"},
+        }
         for minute in (10, 50, 70)
     ]
     bench.deliver(*delivered(codec.case_spans({"spans": spans})))
@@ -48,7 +57,10 @@ def test_ragged_ends_before_and_after_their_minutes_expire(bench):
     (rid,) = [edge.rid for edge in bench.store.edges(EdgeFilter("default"))]
 
     def series():
-        return [(item["start"], item["edge"].calls) for item in bench.store.series("default", rid, TimeRange(at(minutes=5), at(minutes=65)), "1m")]
+        return [
+            (item["start"], item["edge"].calls)
+            for item in bench.store.series("default", rid, TimeRange(at(minutes=5), at(minutes=65)), "1m")
+        ]
 
     later(bench, hours=7)
     assert calls(bench, ragged.start, ragged.end) == 1
@@ -89,5 +101,7 @@ def test_what_an_earlier_release_dropped_is_known(bench, database):
         # The hour of minutes 10 and 50 lost its minutes; that of minute 70 did not.
         connection.execute("DELETE FROM observed_row WHERE grain = 0 AND start < %s", (int(at(hours=1).timestamp()),))
         connection.execute(fill)
-        assert connection.execute("SELECT grain, before FROM observed_expired").fetchall() == [(0, int(at(minutes=70).timestamp()))]
+        assert connection.execute("SELECT grain, before FROM observed_expired").fetchall() == [
+            (0, int(at(minutes=70).timestamp()))
+        ]
     assert calls(bench, at(minutes=5), at(minutes=20)) == 2

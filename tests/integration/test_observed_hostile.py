@@ -20,7 +20,17 @@ FAR = 2**63 - 1
 
 
 def span(**more):
-    return {"service": "a", "trace": "t", "span": "1", "parent": None, "kind": "CLIENT", "name": "op", "start_ms": 0, "end_ms": 5, "attributes": {"server.address": "h"}} | more
+    return {
+        "service": "a",
+        "trace": "t",
+        "span": "1",
+        "parent": None,
+        "kind": "CLIENT",
+        "name": "op",
+        "start_ms": 0,
+        "end_ms": 5,
+        "attributes": {"server.address": "h"},
+    } | more
 
 
 @pytest.fixture
@@ -46,28 +56,70 @@ def survives(bench, spans):
 
 @pytest.mark.parametrize("text", ["a\x00b", "a\x1fb", "a\r\nb", "a\"b'\\,\t{c}", "a\u2028b", "(other)", "\x00"])
 def test_texts_in_every_place(bench, text):
-    resource = {"service.version": text, "service.instance.id": text, "service.namespace": text, "deployment.environment": text}
+    resource = {
+        "service.version": text,
+        "service.instance.id": text,
+        "service.namespace": text,
+        "deployment.environment": text,
+    }
     places = {"peer.service": text, "rpc.service": text, "server.address": text, "db.name": text}
-    edges = survives(bench, codec.case_spans({"spans": [
-        span(service=text, name=text, resource=resource, attributes=places), span(service="b", span="2", parent="1", kind="SERVER", name=text, attributes={}),
-        span(trace="u", service=text, name=text, kind="PRODUCER", attributes=KAFKA | {"messaging.destination.name": text}),
-    ]}))
+    edges = survives(
+        bench,
+        codec.case_spans(
+            {
+                "spans": [
+                    span(service=text, name=text, resource=resource, attributes=places),
+                    span(service="b", span="2", parent="1", kind="SERVER", name=text, attributes={}),
+                    span(
+                        trace="u",
+                        service=text,
+                        name=text,
+                        kind="PRODUCER",
+                        attributes=KAFKA | {"messaging.destination.name": text},
+                    ),
+                ]
+            }
+        ),
+    )
     assert sum(edge["calls"] + edge["messages"] for edge in edges.values()) == 2
     # The same text under another tenant or in a delivery that is refused.
     bench.deliver(*delivered(codec.case_spans({"spans": [span(service=text, span="", resource=resource)]})))
 
 
-@pytest.mark.parametrize(("count", "messages"), [(3_000_000_000, 1), (9 * 10**18, 1), ("1e30", 1), ("nan", 1), ("inf", 1), ("many", 1), (1_000_000, 1_000_000), ("12.0", 12), (0, 0)])
+@pytest.mark.parametrize(
+    ("count", "messages"),
+    [
+        (3_000_000_000, 1),
+        (9 * 10**18, 1),
+        ("1e30", 1),
+        ("nan", 1),
+        ("inf", 1),
+        ("many", 1),
+        (1_000_000, 1_000_000),
+        ("12.0", 12),
+        (0, 0),
+    ],
+)
 def test_sizes_of_batches(bench, count, messages):
     sized = KAFKA | {"messaging.batch.message_count": count}
-    edges = survives(bench, codec.case_spans({"spans": [
-        span(kind="PRODUCER", attributes=sized), span(service="b", span="2", parent="1", kind="CONSUMER", start_ms=10, end_ms=20, attributes=sized),
-    ]}))
+    edges = survives(
+        bench,
+        codec.case_spans(
+            {
+                "spans": [
+                    span(kind="PRODUCER", attributes=sized),
+                    span(service="b", span="2", parent="1", kind="CONSUMER", start_ms=10, end_ms=20, attributes=sized),
+                ]
+            }
+        ),
+    )
     counted = {key[1].removesuffix("_OBSERVED"): edge["messages"] for key, edge in edges.items()}
     assert counted["PUBLISHES"] == counted["SUBSCRIBES"] == messages
 
 
-@pytest.mark.parametrize(("start", "end"), [(1, FAR), (FAR, FAR), (FAR + 1, FAR + 2), (2**64 - 1, 2**64 - 1), (5, 2**64 - 1)])
+@pytest.mark.parametrize(
+    ("start", "end"), [(1, FAR), (FAR, FAR), (FAR + 1, FAR + 2), (2**64 - 1, 2**64 - 1), (5, 2**64 - 1)]
+)
 def test_times_at_the_edge_of_what_there_is(bench, start, end):
     spans = codec.case_spans({"spans": [span(trace="ok"), span()]})
     spans[1].update(start_ns=start, end_ns=end)

@@ -29,8 +29,25 @@ def bench(database, tmp_path, clock):
 
 def call(bench, trace, at_ms):
     """A call of `b` by `a` in minutes of its own, rolled up and folded."""
-    client = {"service": "a", "trace": trace, "span": "1", "kind": "CLIENT", "name": "get", "start_ms": at_ms, "end_ms": at_ms + 50}
-    server = {"service": "b", "trace": trace, "span": "2", "parent": "1", "kind": "SERVER", "name": "GET", "start_ms": at_ms + 10, "end_ms": at_ms + 40}
+    client = {
+        "service": "a",
+        "trace": trace,
+        "span": "1",
+        "kind": "CLIENT",
+        "name": "get",
+        "start_ms": at_ms,
+        "end_ms": at_ms + 50,
+    }
+    server = {
+        "service": "b",
+        "trace": trace,
+        "span": "2",
+        "parent": "1",
+        "kind": "SERVER",
+        "name": "GET",
+        "start_ms": at_ms + 10,
+        "end_ms": at_ms + 40,
+    }
     bench.deliver(*delivered(codec.case_spans({"spans": [client, server]})))
     bench.engine.fold(everything=True)
 
@@ -39,7 +56,9 @@ def places(database):
     """Where rows lie, by grain."""
     found = {}
     with database.connection() as connection:
-        for grain, table in connection.execute("SELECT DISTINCT grain, tableoid::regclass::text FROM observed_row ORDER BY 1, 2"):
+        for grain, table in connection.execute(
+            "SELECT DISTINCT grain, tableoid::regclass::text FROM observed_row ORDER BY 1, 2"
+        ):
             found.setdefault(grain, []).append(table.removeprefix("observed_row_"))
     return found
 
@@ -70,7 +89,9 @@ def test_rows_come_to_partitions_of_their_own_and_go_with_them(bench, clock, dat
     assert set(places(database)) == {2, 3}
     assert bench.edges() == before
     with database.connection() as connection:
-        assert connection.execute("SELECT to_regclass(%s)", (f"observed_row_{partition(0, START)}",)).fetchone() == (None,)
+        assert connection.execute("SELECT to_regclass(%s)", (f"observed_row_{partition(0, START)}",)).fetchone() == (
+            None,
+        )
     settled(bench, clock, days=600)
     settled(bench, clock, minutes=2)
     assert places(database) == {}
@@ -83,7 +104,12 @@ def test_what_comes_late_gets_its_partition_or_expires_one_by_one(bench, clock, 
     assert places(database) == dict.fromkeys((0, 1, 2), ["default"]) | {3: ["eras"]}
     before = bench.edges()
     settled(bench, clock, hours=1)
-    assert places(database) == {0: ["default"], 1: [partition(1, START - timedelta(days=365))], 2: [partition(2, START - timedelta(days=365))], 3: ["eras"]}
+    assert places(database) == {
+        0: ["default"],
+        1: [partition(1, START - timedelta(days=365))],
+        2: [partition(2, START - timedelta(days=365))],
+        3: ["eras"],
+    }
     call(bench, "u", -YEAR_MS + 100)
     assert [edge["calls"] for edge in bench.edges().values()] == [2]
     settled(bench, clock, hours=7)
@@ -116,10 +142,14 @@ def test_rewriting_a_row_stays_on_its_page(bench, clock, database):
     keep_up(database, Retention(), clock.at)
     call(bench, "t", 0)
     with database.connection() as connection:
-        keys = pl.DataFrame(connection.execute("SELECT tenant, grain, edge, start, shard FROM observed_row").fetchall(), orient="row", schema={
-            name: observed.ROW_SCHEMA[name] for name in observed.KEY
-        })
+        keys = pl.DataFrame(
+            connection.execute("SELECT tenant, grain, edge, start, shard FROM observed_row").fetchall(),
+            orient="row",
+            schema={name: observed.ROW_SCHEMA[name] for name in observed.KEY},
+        )
         stored = observed.existing_rows(connection, keys)
         observed.replace_rows(connection, keys, stored.with_columns(pl.col("calls") + 1))
-        moved, hot = connection.execute("SELECT sum(n_tup_upd), sum(n_tup_hot_upd) FROM pg_stat_xact_user_tables WHERE relname LIKE 'observed_row%'").fetchone()
+        moved, hot = connection.execute(
+            "SELECT sum(n_tup_upd), sum(n_tup_hot_upd) FROM pg_stat_xact_user_tables WHERE relname LIKE 'observed_row%'"
+        ).fetchone()
     assert moved == hot == keys.height > 0

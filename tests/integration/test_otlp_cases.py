@@ -12,7 +12,10 @@ import pytest
 from google.protobuf.json_format import Parse
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest, ExportTraceServiceResponse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 
 from nexus import telemetry
 from nexus.errors import StoreUnavailable
@@ -43,7 +46,13 @@ def body_of(request):
     message = ExportTraceServiceRequest()
     scope = message.resource_spans.add().scope_spans.add()
     for n in range(generate["spans"]):
-        span = scope.spans.add(trace_id=(n + 1).to_bytes(16, "big"), span_id=(n + 1).to_bytes(8, "big"), name="generated", start_time_unix_nano=10**18, end_time_unix_nano=10**18 + 5)
+        span = scope.spans.add(
+            trace_id=(n + 1).to_bytes(16, "big"),
+            span_id=(n + 1).to_bytes(8, "big"),
+            name="generated",
+            start_time_unix_nano=10**18,
+            end_time_unix_nano=10**18 + 5,
+        )
         span.attributes.add(key="filler").value.string_value = "x" * generate["attribute_bytes"]
     return message.SerializeToString()
 
@@ -96,7 +105,11 @@ def over_http(served: Served, request, expect):
     kind = answered["content-type"]
     if "response_content_type" in expect:
         assert kind == expect["response_content_type"]
-    read = (lambda message: Parse(content, message)) if kind == "application/json" else (lambda message: (message.ParseFromString(content), message)[1])
+    read = (
+        (lambda message: Parse(content, message))
+        if kind == "application/json"
+        else (lambda message: (message.ParseFromString(content), message)[1])
+    )
     if status >= 400:
         # Every refusal has a Status for a body, also where the case does not say so.
         refused = read(Status())
@@ -173,7 +186,9 @@ def test_case(path, tmp_path):
         stored = served.spans()
         assert len(stored) == expect["spans_accepted"]
         if "distinct_spans" in expect:
-            assert len(stored.select("trace_id", "span_id", "kind", "service_name").unique()) == expect["distinct_spans"]
+            assert (
+                len(stored.select("trace_id", "span_id", "kind", "service_name").unique()) == expect["distinct_spans"]
+            )
         for row, wanted in zip(stored.to_dicts(), expect.get("spans", ()), strict=False):
             check_span(row, wanted)
         rejected = (expect.get("partial_success") or {}).get("rejected_spans", 0)

@@ -34,10 +34,15 @@ def served(tmp_path):
 
 # Overload
 
+
 def retry_delay(error: grpc.RpcError) -> float | None:
     details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin")
     info = RetryInfo()
-    return info.retry_delay.ToTimedelta().total_seconds() if details and Status.FromString(details).details[0].Unpack(info) else None
+    return (
+        info.retry_delay.ToTimedelta().total_seconds()
+        if details and Status.FromString(details).details[0].Unpack(info)
+        else None
+    )
 
 
 def test_a_full_log_is_refused_with_a_time_to_wait_on_both_transports(served):
@@ -105,7 +110,12 @@ def test_bytes_in_flight_are_bounded_and_what_is_over_is_asked_to_retry(tmp_path
 
 
 def test_more_reads_than_allowed_wait_in_their_senders_and_then_are_refused(tmp_path):
-    served = serve(tmp_path / "spans", grpc_max_reads=1, grpc_read_wait=timedelta(milliseconds=200), grpc_read_timeout=timedelta(seconds=5))
+    served = serve(
+        tmp_path / "spans",
+        grpc_max_reads=1,
+        grpc_read_wait=timedelta(milliseconds=200),
+        grpc_read_timeout=timedelta(seconds=5),
+    )
     try:
         with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel:
             go = threading.Event()
@@ -146,6 +156,7 @@ def test_a_message_that_does_not_arrive_is_given_up(tmp_path):
 
 # Bombs
 
+
 @pytest.mark.parametrize("members", [1, 40])
 def test_gzip_bombs_are_refused_at_the_limit(tmp_path, members):
     served = serve(tmp_path / "spans", max_request_bytes=1_000_000)
@@ -154,7 +165,10 @@ def test_gzip_bombs_are_refused_at_the_limit(tmp_path, members):
         status, _, content = served.post(bomb, {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"})
         assert status == 413
         assert "1000000" in Status.FromString(content).message
-        with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}", compression=grpc.Compression.Gzip) as channel, pytest.raises(grpc.RpcError) as refused:
+        with (
+            grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}", compression=grpc.Compression.Gzip) as channel,
+            pytest.raises(grpc.RpcError) as refused,
+        ):
             channel.unary_unary(METHOD)(bytes(20_000_000), timeout=30)
         assert refused.value.code().name == "RESOURCE_EXHAUSTED"
         assert retry_delay(refused.value) is None
@@ -163,20 +177,34 @@ def test_gzip_bombs_are_refused_at_the_limit(tmp_path, members):
         served.stop()
 
 
-@pytest.mark.parametrize("wire", [b"", gzip.compress(b"x", mtime=0)[:-4], gzip.compress(body(), mtime=0) + b"junk", b"\x1f\x8b"], ids=["empty", "cut", "junk-behind", "header-only"])
+@pytest.mark.parametrize(
+    "wire",
+    [b"", gzip.compress(b"x", mtime=0)[:-4], gzip.compress(body(), mtime=0) + b"junk", b"\x1f\x8b"],
+    ids=["empty", "cut", "junk-behind", "header-only"],
+)
 def test_what_is_no_whole_gzip_is_bad_data(served, wire):
     assert served.post(wire, {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"})[0] == 400
 
 
 def test_gzip_in_several_members_is_one_body(served):
     content = body(spans=3)
-    assert served.post(gzip.compress(content[:40], mtime=0) + gzip.compress(content[40:], mtime=0), {"Content-Type": "application/x-protobuf", "Content-Encoding": "GZIP"})[0] == 200
+    assert (
+        served.post(
+            gzip.compress(content[:40], mtime=0) + gzip.compress(content[40:], mtime=0),
+            {"Content-Type": "application/x-protobuf", "Content-Encoding": "GZIP"},
+        )[0]
+        == 200
+    )
     assert len(served.spans()) == 3
 
 
 def test_a_hundred_thousand_attributes_and_deep_values_are_taken_and_scrubbed(served):
     message = ExportTraceServiceRequest()
-    span = message.resource_spans.add().scope_spans.add().spans.add(trace_id=b"t" * 16, span_id=b"s" * 8, start_time_unix_nano=1)
+    span = (
+        message.resource_spans.add()
+        .scope_spans.add()
+        .spans.add(trace_id=b"t" * 16, span_id=b"s" * 8, start_time_unix_nano=1)
+    )
     for n in range(100_000):
         span.attributes.add(key=f"key.{n}").value.int_value = n
     assert served.post(message.SerializeToString())[0] == 200
@@ -188,7 +216,26 @@ def test_a_hundred_thousand_attributes_and_deep_values_are_taken_and_scrubbed(se
     wire = one_span(b"\x4a" + varint(len(key_value)) + key_value)
     assert served.post(wire)[0] == 200
     assert export(served, wire) == "OK"
-    nested = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "ab" * 16, "spanId": "cd" * 8, "startTimeUnixNano": 1, "attributes": [{"key": "http.route", "value": "@"}]}]}]}]})
+    nested = json.dumps(
+        {
+            "resourceSpans": [
+                {
+                    "scopeSpans": [
+                        {
+                            "spans": [
+                                {
+                                    "traceId": "ab" * 16,
+                                    "spanId": "cd" * 8,
+                                    "startTimeUnixNano": 1,
+                                    "attributes": [{"key": "http.route", "value": "@"}],
+                                }
+                            ]
+                        }
+                    ]
+                }
+            ]
+        }
+    )
     value = '{"arrayValue":{"values":[' * 200 + "{}" + "]}}" * 200
     assert served.post(nested.replace('"@"', value).encode(), {"Content-Type": "application/json"})[0] == 200
     value = '{"arrayValue":{"values":[' * 100_000 + "{}" + "]}}" * 100_000
@@ -219,7 +266,10 @@ HEAD = "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-proto
 
 
 def test_slow_clients_are_closed_and_others_are_served_meanwhile(tmp_path):
-    served = serve(tmp_path / "spans", http_timeouts=HttpTimeouts(header=0.5, idle=0.5, body=0.5, min_bytes_per_s=10_000_000, linger=0.3))
+    served = serve(
+        tmp_path / "spans",
+        http_timeouts=HttpTimeouts(header=0.5, idle=0.5, body=0.5, min_bytes_per_s=10_000_000, linger=0.3),
+    )
     address = ("127.0.0.1", served.http_port)
     try:
         slow = [socket.create_connection(address, timeout=10) for _ in range(100)]
@@ -253,12 +303,17 @@ def test_at_the_limit_of_connections_the_oldest_idle_one_makes_room(tmp_path):
 def test_thousands_of_connections_that_send_nothing_are_no_concern_of_a_sender(tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     many = min(4000, (hard - 200) // 2) if hard != resource.RLIM_INFINITY else 4000
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(2 * many + 200, hard if hard != resource.RLIM_INFINITY else 2 * many + 200)), hard))
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE,
+        (max(soft, min(2 * many + 200, hard if hard != resource.RLIM_INFINITY else 2 * many + 200)), hard),
+    )
     served = serve(tmp_path / "spans", http_max_connections=1000)
     held = []
     try:
         for n in range(many):
-            held.append(socket.create_connection(("127.0.0.1", served.http_port if n % 2 else served.grpc_port), timeout=10))
+            held.append(
+                socket.create_connection(("127.0.0.1", served.http_port if n % 2 else served.grpc_port), timeout=10)
+            )
         assert served.post(body(first=1))[0] == 200
         assert export(served, body(first=2)) == "OK"
         assert len(served.receiver._http._connections) <= 1000

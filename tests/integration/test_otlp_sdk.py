@@ -37,14 +37,24 @@ def test_the_python_exporters_deliver_through_restarts(tmp_path, transport, comp
         from grpc import Compression
 
         kind = Compression.Gzip if compression == "gzip" else Compression.NoCompression
-        exporter = GrpcExporter(endpoint=f"http://127.0.0.1:{served.grpc_port}", insecure=True, timeout=60, compression=kind)
+        exporter = GrpcExporter(
+            endpoint=f"http://127.0.0.1:{served.grpc_port}", insecure=True, timeout=60, compression=kind
+        )
     else:
         from opentelemetry.exporter.otlp.proto.http import Compression
 
         kind = Compression.Gzip if compression == "gzip" else Compression.NoCompression
         exporter = HttpExporter(endpoint=f"http://127.0.0.1:{served.http_port}/v1/traces", timeout=60, compression=kind)
     provider = TracerProvider(resource=Resource.create({"service.name": "shop", "service.namespace": "demo"}))
-    provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=10_000, max_export_batch_size=50, schedule_delay_millis=20, export_timeout_millis=60_000))
+    provider.add_span_processor(
+        BatchSpanProcessor(
+            exporter,
+            max_queue_size=10_000,
+            max_export_batch_size=50,
+            schedule_delay_millis=20,
+            export_timeout_millis=60_000,
+        )
+    )
     tracer = provider.get_tracer("test")
     expected = set()
     for round_ in range(2):
@@ -61,7 +71,12 @@ def test_the_python_exporters_deliver_through_restarts(tmp_path, transport, comp
     assert all(item == [{"key": "http.route", "value": "/orders"}] for item in frame["attributes"].to_list())
 
 
-PACKAGES = ("@opentelemetry/sdk-trace-base", "@opentelemetry/exporter-trace-otlp-http", "@opentelemetry/exporter-trace-otlp-proto", "@opentelemetry/exporter-trace-otlp-grpc")
+PACKAGES = (
+    "@opentelemetry/sdk-trace-base",
+    "@opentelemetry/exporter-trace-otlp-http",
+    "@opentelemetry/exporter-trace-otlp-proto",
+    "@opentelemetry/exporter-trace-otlp-grpc",
+)
 SCRIPT = textwrap.dedent("""
     const { BasicTracerProvider, BatchSpanProcessor } = require('@opentelemetry/sdk-trace-base');
     const kinds = {
@@ -83,7 +98,13 @@ def javascript(tmp_path_factory) -> Path:
         pytest.skip("the JavaScript SDK needs Node and npm, which are not installed")
     folder = tmp_path_factory.mktemp("js")
     try:
-        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *PACKAGES], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *PACKAGES],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         pytest.skip("npm did not install the JavaScript SDK within two minutes")
     if done.returncode:
@@ -100,6 +121,9 @@ def test_the_javascript_exporters_deliver(tmp_path, javascript, kind):
         subprocess.run(["node", "send.js", kind, f"http://127.0.0.1:{port}"], cwd=javascript, check=True, timeout=60)
         frame = served.spans()
         assert sorted(frame["name"].to_list()) == sorted(f"op {n}" for n in range(100))
-        assert frame["attributes"].to_list()[0] == [{"key": "http.response.status_code", "value": "200"}, {"key": "http.route", "value": "/주문"}]
+        assert frame["attributes"].to_list()[0] == [
+            {"key": "http.response.status_code", "value": "200"},
+            {"key": "http.route", "value": "/주문"},
+        ]
     finally:
         served.stop()

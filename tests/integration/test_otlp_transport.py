@@ -50,16 +50,22 @@ def raw(served: Served, data: bytes, pause: float = 0.0) -> bytes:
 
 # gRPC's own services
 
+
 def test_health_and_reflection_answer(served):
     with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel:
         health = health_pb2_grpc.HealthStub(channel)
         for name in ("", SERVICE):
-            assert health.Check(health_pb2.HealthCheckRequest(service=name), timeout=10).status == health_pb2.HealthCheckResponse.SERVING
+            assert (
+                health.Check(health_pb2.HealthCheckRequest(service=name), timeout=10).status
+                == health_pb2.HealthCheckResponse.SERVING
+            )
         with pytest.raises(grpc.RpcError) as unknown:
             health.Check(health_pb2.HealthCheckRequest(service="other"), timeout=10)
         assert unknown.value.code().name == "NOT_FOUND"
         asked = reflection_pb2.ServerReflectionRequest(list_services="")
-        [answer] = list(reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(iter([asked]), timeout=10))
+        [answer] = list(
+            reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(iter([asked]), timeout=10)
+        )
         assert SERVICE in {item.name for item in answer.list_services_response.service}
         with pytest.raises(grpc.RpcError) as other:
             channel.unary_unary("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export")(b"", timeout=10)
@@ -94,6 +100,7 @@ def test_a_taken_port_is_a_configuration_error_that_names_the_setting(tmp_path, 
 
 # TLS
 
+
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
     """A CA, a server's and a client's certificate, as files."""
@@ -104,11 +111,56 @@ def certificates(tmp_path_factory):
     def openssl(*arguments: str) -> None:
         subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
 
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=test CA", "-days", "2")
+    openssl(
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-keyout",
+        "ca.key",
+        "-out",
+        "ca.pem",
+        "-subj",
+        "/CN=test CA",
+        "-days",
+        "2",
+    )
     (folder / "san").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
     for name in ("server", "client"):
-        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
-        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out", f"{name}.pem", "-days", "2", "-extfile", "san")
+        openssl(
+            "req",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-keyout",
+            f"{name}.key",
+            "-out",
+            f"{name}.csr",
+            "-subj",
+            f"/CN={name}",
+        )
+        openssl(
+            "x509",
+            "-req",
+            "-in",
+            f"{name}.csr",
+            "-CA",
+            "ca.pem",
+            "-CAkey",
+            "ca.key",
+            "-CAcreateserial",
+            "-out",
+            f"{name}.pem",
+            "-days",
+            "2",
+            "-extfile",
+            "san",
+        )
     return folder
 
 
@@ -116,11 +168,16 @@ def certificates(tmp_path_factory):
 def test_tls_and_mtls_on_both_transports(tmp_path, certificates, mutual):
     ca, server, key = certificates / "ca.pem", certificates / "server.pem", certificates / "server.key"
     client_ca = ca if mutual else None
-    served = serve(tmp_path / "spans", grpc_tls=read_tls(server, key, client_ca), http_tls=ssl_context(server, key, client_ca))
+    served = serve(
+        tmp_path / "spans", grpc_tls=read_tls(server, key, client_ca), http_tls=ssl_context(server, key, client_ca)
+    )
     pair = ((certificates / "client.key").read_bytes(), (certificates / "client.pem").read_bytes())
     try:
+
         def secure(own=(None, None)):
-            return grpc.secure_channel(f"localhost:{served.grpc_port}", grpc.ssl_channel_credentials(ca.read_bytes(), *own))
+            return grpc.secure_channel(
+                f"localhost:{served.grpc_port}", grpc.ssl_channel_credentials(ca.read_bytes(), *own)
+            )
 
         def post(context) -> int:
             import http.client
@@ -158,11 +215,16 @@ def test_unusable_tls_files_are_configuration_errors_that_name_every_setting(tmp
 
 # Tokens
 
+
 def find(token: str) -> Principal | None:
     capabilities = {"sender": Capability.INGEST, "reader": Capability.READ}
     if token == "away":
         raise StoreUnavailable("the database is away")
-    return Principal(token, "acme", Classification.INTERNAL, frozenset({capabilities[token]})) if token in capabilities else None
+    return (
+        Principal(token, "acme", Classification.INTERNAL, frozenset({capabilities[token]}))
+        if token in capabilities
+        else None
+    )
 
 
 def test_tokens_on_both_transports_give_the_tenant(tmp_path):
@@ -170,11 +232,17 @@ def test_tokens_on_both_transports_give_the_tenant(tmp_path):
     kind = {"Content-Type": "application/json"}
     try:
         for token, code, status in (
-            (None, "UNAUTHENTICATED", 401), ("Bearer wrong", "UNAUTHENTICATED", 401), ("Basic sender", "UNAUTHENTICATED", 401), ("Bearer reader", "PERMISSION_DENIED", 403),
-            ("Bearer away", "UNAVAILABLE", 503), ("Bearer sender", "OK", 200),
+            (None, "UNAUTHENTICATED", 401),
+            ("Bearer wrong", "UNAUTHENTICATED", 401),
+            ("Basic sender", "UNAUTHENTICATED", 401),
+            ("Bearer reader", "PERMISSION_DENIED", 403),
+            ("Bearer away", "UNAVAILABLE", 503),
+            ("Bearer sender", "OK", 200),
         ):
             headers = {} if token is None else {"Authorization": token}
-            assert export(served, body(first=1), [(key.lower(), value) for key, value in headers.items()]) == code, token
+            assert export(served, body(first=1), [(key.lower(), value) for key, value in headers.items()]) == code, (
+                token
+            )
             answer = served.post(b"{}", kind | headers)
             assert answer[0] == status, token
             if status == 401:
@@ -192,11 +260,22 @@ HEAD = "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-proto
 
 def test_endless_headers_are_refused(served):
     assert b" 413 " in raw(served, b"POST /v1/traces HTTP/1.1\r\nX-A: " + b"a" * 40_000)
-    assert b" 413 " in raw(served, b"POST /v1/traces HTTP/1.1\r\n" + b"".join(b"X-%d: a\r\n" % n for n in range(500)) + b"\r\n")
+    assert b" 413 " in raw(
+        served, b"POST /v1/traces HTTP/1.1\r\n" + b"".join(b"X-%d: a\r\n" % n for n in range(500)) + b"\r\n"
+    )
     assert b" 413 " in raw(served, b"POST /" + b"a" * 40_000)
 
 
-@pytest.mark.parametrize("data", [b"\x16\x03\x01\x00\xa5\x01\x00\x00", b"GET\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", HEAD.encode() + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", HEAD.encode() + b"Content-Length: -5\r\n\r\n"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x00\xa5\x01\x00\x00",
+        b"GET\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        HEAD.encode() + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        HEAD.encode() + b"Content-Length: -5\r\n\r\n",
+    ],
+)
 def test_what_is_no_http_is_refused_with_a_status(served, data):
     answer = raw(served, data)
     assert answer.startswith(b"HTTP/1.1 4")
@@ -222,7 +301,9 @@ def test_expect_continue_is_answered_before_the_body_and_refusals_instead_of_it(
         assert client.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         client.sendall(content)
         assert client.recv(1000).startswith(b"HTTP/1.1 200")
-    refused = raw(served, (HEAD.replace("x-protobuf", "xml") + "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n").encode())
+    refused = raw(
+        served, (HEAD.replace("x-protobuf", "xml") + "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n").encode()
+    )
     assert refused.startswith(b"HTTP/1.1 415")
     assert b"100 Continue" not in refused
 
@@ -262,7 +343,10 @@ def test_a_stop_answers_what_is_being_taken(served):
 
     served.log.fail = slow
     answers: list[object] = []
-    threads = [threading.Thread(target=lambda: answers.append(served.post(body(first=1))[0])), threading.Thread(target=lambda: answers.append(export(served, body(first=2))))]
+    threads = [
+        threading.Thread(target=lambda: answers.append(served.post(body(first=1))[0])),
+        threading.Thread(target=lambda: answers.append(export(served, body(first=2)))),
+    ]
     for thread in threads:
         thread.start()
     assert entered.wait(10)

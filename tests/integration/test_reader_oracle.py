@@ -40,7 +40,12 @@ def texts(suffixes: tuple[str, ...], fence: re.Pattern[str] | None) -> dict[str,
                 found[str(path.relative_to(root))] = path.read_text(encoding="utf-8")
             elif path.suffix == ".md" and fence is not None:
                 body = path.read_text(encoding="utf-8", errors="replace")
-                found.update({f"{path.relative_to(root)}:{body.count(chr(10), 0, m.start()) + 1}": m.group(1) for m in fence.finditer(body)})
+                found.update(
+                    {
+                        f"{path.relative_to(root)}:{body.count(chr(10), 0, m.start()) + 1}": m.group(1)
+                        for m in fence.finditer(body)
+                    }
+                )
     return found
 
 
@@ -48,15 +53,25 @@ def texts(suffixes: tuple[str, ...], fence: re.Pattern[str] | None) -> dict[str,
 def oracle() -> dict[str, dict[str, dict]]:
     if shutil.which("node") is None:
         pytest.skip("no node")
-    missing = [name for name in ("mermaid", "jsdom", "plantuml-parser") if not (MODULES / "node_modules" / name).is_dir()]
+    missing = [
+        name for name in ("mermaid", "jsdom", "plantuml-parser") if not (MODULES / "node_modules" / name).is_dir()
+    ]
     if missing:
         pytest.skip(f"ORACLE_MODULES has no {', '.join(missing)}")
     asked = {"mermaid": texts((".mmd",), FENCE), "plantuml": texts((".puml",), None)}
-    sent = json.dumps({"modules": str(MODULES.resolve()), **{kind: list(found.values()) for kind, found in asked.items()}})
-    done = subprocess.run(["node", str(HERE / "reader_oracle.mjs")], input=sent, capture_output=True, text=True, check=True, timeout=120)
+    sent = json.dumps(
+        {"modules": str(MODULES.resolve()), **{kind: list(found.values()) for kind, found in asked.items()}}
+    )
+    done = subprocess.run(
+        ["node", str(HERE / "reader_oracle.mjs")], input=sent, capture_output=True, text=True, check=True, timeout=120
+    )
     answer = json.loads(done.stdout)
     return {
-        kind: {name: {**result, "text": text} for (name, text), result in zip(asked[kind].items(), answer[kind], strict=True)} for kind in asked
+        kind: {
+            name: {**result, "text": text}
+            for (name, text), result in zip(asked[kind].items(), answer[kind], strict=True)
+        }
+        for kind in asked
     }
 
 
@@ -101,7 +116,9 @@ def test_plantuml_has_the_other_parsers_arrows(oracle) -> None:
     for name, result in oracle["plantuml"].items():
         # That parser knows the language only in part: what it finds, we must find.
         # It takes the colour in `-[#red]->` for a name.
-        theirs = {tuple(e) for e in result.get("edges", []) if e[0] != e[1] and not any(end.startswith("#") for end in e)}
+        theirs = {
+            tuple(e) for e in result.get("edges", []) if e[0] != e[1] and not any(end.startswith("#") for end in e)
+        }
         if not theirs:
             continue
         ours: set[tuple[str, str]] = set()

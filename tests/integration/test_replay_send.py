@@ -16,7 +16,10 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest, ExportTraceServiceResponse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 from typer.testing import CliRunner
 
 from collector_receiver.replay.send import METHOD, deliver, sender_for
@@ -24,7 +27,13 @@ from nexus.cli import build
 from nexus.errors import BadQuestion, MalformedSpans, NexusError, SourceUnavailable, TooLarge
 
 Answer = Callable[[bytes], object]
-SPAN = {"traceId": "4bf92f3577b34da6a3ce929d0e0e4736", "spanId": "00f067aa0ba902b7", "name": "op", "startTimeUnixNano": "5", "endTimeUnixNano": "9"}
+SPAN = {
+    "traceId": "4bf92f3577b34da6a3ce929d0e0e4736",
+    "spanId": "00f067aa0ba902b7",
+    "name": "op",
+    "startTimeUnixNano": "5",
+    "endTimeUnixNano": "9",
+}
 
 
 class Receiver:
@@ -59,7 +68,9 @@ def grpc_target(receiver: Receiver) -> Iterator[str]:
                 if pause is not None:
                     info = AnyMessage()
                     info.Pack(RetryInfo(retry_delay=Duration(nanos=int(pause * 1e9))))
-                    context.set_trailing_metadata([("grpc-status-details-bin", Status(code=code.value[0], details=[info]).SerializeToString())])
+                    context.set_trailing_metadata(
+                        [("grpc-status-details-bin", Status(code=code.value[0], details=[info]).SerializeToString())]
+                    )
                 context.abort(code, "said no")
             case ExportTraceServiceResponse() as answer:
                 return answer.SerializeToString()
@@ -116,7 +127,9 @@ def run(*arguments: object):
 
 
 @pytest.mark.parametrize("kind", ["grpc", "http"])
-def test_every_span_arrives_after_the_receiver_asked_to_wait(kind: str, receiver: Receiver, grpc_target: str, http_target: str, file: Path) -> None:
+def test_every_span_arrives_after_the_receiver_asked_to_wait(
+    kind: str, receiver: Receiver, grpc_target: str, http_target: str, file: Path
+) -> None:
     if kind == "grpc":
         receiver.answers = [(grpc.StatusCode.UNAVAILABLE, None), (grpc.StatusCode.RESOURCE_EXHAUSTED, 0.01)]
     else:
@@ -124,7 +137,15 @@ def test_every_span_arrives_after_the_receiver_asked_to_wait(kind: str, receiver
     result = run(file, "--to", grpc_target if kind == "grpc" else http_target, "--json")
     assert result.exit_code == 0, result.output
     body = json.loads(result.stdout)
-    assert body["totals"] == {"spans": 2, "accepted": 2, "rejected": 0, "requests": 1, "retries": 2, "files": 1, "files_not_taken": 0}
+    assert body["totals"] == {
+        "spans": 2,
+        "accepted": 2,
+        "rejected": 0,
+        "requests": 1,
+        "retries": 2,
+        "files": 1,
+        "files_not_taken": 0,
+    }
     assert (receiver.spans, receiver.calls) == (2, 3)
 
 
@@ -139,7 +160,9 @@ def test_partial_success_is_reported(receiver: Receiver, grpc_target: str, file:
     assert "no start time" in result.stdout
 
 
-def test_headers_and_token_are_sent(receiver: Receiver, grpc_target: str, http_target: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headers_and_token_are_sent(
+    receiver: Receiver, grpc_target: str, http_target: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NEXUS_MCP_TOKEN", "nxs_x")
     for target in (grpc_target, http_target):
         assert run(file, "--to", target, "--header", "x-scope-orgid=t1").exit_code == 0
@@ -155,11 +178,17 @@ def test_an_unreachable_receiver_is_exit_2_with_the_reason(file: Path) -> None:
     assert "ConnectError" in str(result.exception)
 
 
-@pytest.mark.parametrize(("answer", "kind"), [
-    ((grpc.StatusCode.INVALID_ARGUMENT, None), MalformedSpans), ((grpc.StatusCode.RESOURCE_EXHAUSTED, None), TooLarge),
-    ((grpc.StatusCode.UNAUTHENTICATED, None), SourceUnavailable),
-])
-def test_refusals_over_grpc_are_not_retried(answer: object, kind: type[NexusError], receiver: Receiver, grpc_target: str) -> None:
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ((grpc.StatusCode.INVALID_ARGUMENT, None), MalformedSpans),
+        ((grpc.StatusCode.RESOURCE_EXHAUSTED, None), TooLarge),
+        ((grpc.StatusCode.UNAUTHENTICATED, None), SourceUnavailable),
+    ],
+)
+def test_refusals_over_grpc_are_not_retried(
+    answer: object, kind: type[NexusError], receiver: Receiver, grpc_target: str
+) -> None:
     receiver.answers = [answer]
     sender = sender_for(grpc_target, {})
     with pytest.raises(kind):
@@ -169,7 +198,9 @@ def test_refusals_over_grpc_are_not_retried(answer: object, kind: type[NexusErro
 
 
 @pytest.mark.parametrize(("status", "kind"), [(400, MalformedSpans), (413, TooLarge), (401, SourceUnavailable)])
-def test_refusals_over_http_are_not_retried(status: int, kind: type[NexusError], receiver: Receiver, http_target: str) -> None:
+def test_refusals_over_http_are_not_retried(
+    status: int, kind: type[NexusError], receiver: Receiver, http_target: str
+) -> None:
     receiver.answers = [(status, {})]
     sender = sender_for(http_target, {})
     with pytest.raises(kind):

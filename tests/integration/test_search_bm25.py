@@ -34,7 +34,9 @@ def index(database, clock, tmp_path):
     coin = random.Random(5)
     for number in range(40):
         folder = coin.choice(("public", "", "restricted"))
-        body = "\n\n".join(f"## S{n}\n\n" + " ".join(coin.choices(WORDS, k=coin.randint(1, 60))) for n in range(coin.randint(1, 4)))
+        body = "\n\n".join(
+            f"## S{n}\n\n" + " ".join(coin.choices(WORDS, k=coin.randint(1, 60))) for n in range(coin.randint(1, 4))
+        )
         index.write(f"{folder}/{number}.md".lstrip("/"), f"# Document {number}\n\n{body}\n")
     index.ingest()
     return index
@@ -60,16 +62,29 @@ def reference(index: Index, query: str, level: int, namespaces: tuple[str, ...] 
         for rid, (terms, length) in texts.items():
             frequency = terms.get(key, 0)
             if frequency:
-                scores[rid] = scores.get(rid, 0.0) + times * idf * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / mean))
+                scores[rid] = scores.get(rid, 0.0) + times * idf * frequency * 2.2 / (
+                    frequency + 1.2 * (0.25 + 0.75 * length / mean)
+                )
     return scores
 
 
 @pytest.mark.parametrize("level", list(Classification))
-@pytest.mark.parametrize("query", ["결제 게이트웨이 재시도", "OrderService timeout of the payment gateway", "kafka kafka 토픽", "아무것도없는단어", "circuit"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "결제 게이트웨이 재시도",
+        "OrderService timeout of the payment gateway",
+        "kafka kafka 토픽",
+        "아무것도없는단어",
+        "circuit",
+    ],
+)
 def test_scores_equal_the_reference(index, query, level):
     wanted = reference(index, query, level.rank)
     written, sounds = ANALYZER.question(query)
-    terms = {term_key(t): (float(n), True) for t, n in Counter(written).items()} | {term_key(t): (float(n), False) for t, n in Counter(sounds).items()}
+    terms = {term_key(t): (float(n), True) for t, n in Counter(written).items()} | {
+        term_key(t): (float(n), False) for t, n in Counter(sounds).items()
+    }
     with index.database.connection() as connection:
         found, _ = bm25(connection, Reader("default", level), terms, 1000)
     assert {match.rid: match.score for match in found} == pytest.approx(wanted, abs=1e-6)
@@ -79,9 +94,13 @@ def test_scores_equal_the_reference(index, query, level):
 def found(index: Index, query: str, level: Classification, namespaces: tuple[str, ...] = ()) -> dict[str, float]:
     """The same from the database."""
     written, sounds = ANALYZER.question(query)
-    terms = {term_key(t): (float(n), True) for t, n in Counter(written).items()} | {term_key(t): (float(n), False) for t, n in Counter(sounds).items()}
+    terms = {term_key(t): (float(n), True) for t, n in Counter(written).items()} | {
+        term_key(t): (float(n), False) for t, n in Counter(sounds).items()
+    }
     with index.database.connection() as connection:
-        return {match.rid: match.score for match in bm25(connection, Reader("default", level, namespaces), terms, 1000)[0]}
+        return {
+            match.rid: match.score for match in bm25(connection, Reader("default", level, namespaces), terms, 1000)[0]
+        }
 
 
 def packed(index: Index, largest: int) -> list[tuple[int, ...]]:
@@ -110,7 +129,9 @@ def test_packs_change_no_score_also_after_documents_change_go_and_hide(index):
         path.write_text(f"# Changed {path.stem}\n\n결제 payment timeout\n", encoding="utf-8")
     index.ingest()
     with index.database.connection() as connection:
-        connection.execute("UPDATE segment SET served = false WHERE document IN (SELECT document FROM segment WHERE pack IS NOT NULL ORDER BY document LIMIT 5)")
+        connection.execute(
+            "UPDATE segment SET served = false WHERE document IN (SELECT document FROM segment WHERE pack IS NOT NULL ORDER BY document LIMIT 5)"
+        )
     # Some segments are in packs with holes, some in none.
     same()
     # Packs of like size are joined, and what is gone is left behind.
@@ -128,10 +149,14 @@ def test_packs_change_no_score_also_after_documents_change_go_and_hide(index):
 def test_packs_are_of_one_tenant_namespace_and_level(index):
     index.ingest(namespace="other")
     packed(index, 1000)
-    rows = index.rows("SELECT count(DISTINCT (s.tenant, s.namespace, s.level)), bool_and((s.tenant, s.namespace, s.level) = (k.tenant, k.namespace, k.level)) "
-                      "FROM segment s JOIN pack k ON k.id = s.pack GROUP BY k.id")
+    rows = index.rows(
+        "SELECT count(DISTINCT (s.tenant, s.namespace, s.level)), bool_and((s.tenant, s.namespace, s.level) = (k.tenant, k.namespace, k.level)) "
+        "FROM segment s JOIN pack k ON k.id = s.pack GROUP BY k.id"
+    )
     assert rows == [(1, True)] * 6
-    assert found(index, "payment", Classification.INTERNAL, ("other",)) == pytest.approx(reference(index, "payment", 1, ("other",)), abs=1e-6)
+    assert found(index, "payment", Classification.INTERNAL, ("other",)) == pytest.approx(
+        reference(index, "payment", 1, ("other",)), abs=1e-6
+    )
 
 
 def test_a_document_that_goes_while_its_pack_is_made_is_found_by_nobody(index):
@@ -144,7 +169,9 @@ def test_a_document_that_goes_while_its_pack_is_made_is_found_by_nobody(index):
         holder = threading.Thread(target=lambda: (path.unlink(), index.ingest()))
         holder.start()
     holder.join()
-    assert found(index, "Document payment", Classification.RESTRICTED) == pytest.approx(reference(index, "Document payment", 2), abs=1e-6)
+    assert found(index, "Document payment", Classification.RESTRICTED) == pytest.approx(
+        reference(index, "Document payment", 2), abs=1e-6
+    )
 
 
 def test_what_the_release_before_indexed_is_found(index):
@@ -155,8 +182,14 @@ def test_what_the_release_before_indexed_is_found(index):
         for tenant, segment, ids, lengths, *columns in before:
             postings = Postings(*(unpacked(column, bits) for column, bits in zip(columns, (64, 32, 16), strict=True)))
             for term, places, frequencies in postings.of_terms(np.unique(postings.terms)):
-                rows = [unpacked(ids, 64)[places].tolist(), frequencies.tolist(), unpacked(lengths, 32)[places].tolist()]
-                connection.execute("INSERT INTO posting VALUES (%s, %s, %s, %s, %s, %s)", (tenant, term, segment, *rows))
+                rows = [
+                    unpacked(ids, 64)[places].tolist(),
+                    frequencies.tolist(),
+                    unpacked(lengths, 32)[places].tolist(),
+                ]
+                connection.execute(
+                    "INSERT INTO posting VALUES (%s, %s, %s, %s, %s, %s)", (tenant, term, segment, *rows)
+                )
         connection.execute("TRUNCATE segment_terms")
         connection.execute("INSERT INTO segment_terms" + script.split("INSERT INTO segment_terms", 1)[1])
     assert index.rows("SELECT * FROM segment_terms ORDER BY segment") == before
@@ -173,11 +206,15 @@ def test_the_limit_cuts_ties_by_identifier(index):
 def test_hidden_documents_have_no_part_in_the_statistics(index):
     before = reference(index, "kafka", 2)
     with index.database.connection() as connection:
-        connection.execute("UPDATE segment SET served = false WHERE document IN (SELECT rid FROM document ORDER BY rid LIMIT 20)")
+        connection.execute(
+            "UPDATE segment SET served = false WHERE document IN (SELECT rid FROM document ORDER BY rid LIMIT 20)"
+        )
     after = reference(index, "kafka", 2)
     assert after != before
     with index.database.connection() as connection:
-        found, _ = bm25(connection, Reader("default", Classification.RESTRICTED), {term_key("kafka"): (1.0, True)}, 1000)
+        found, _ = bm25(
+            connection, Reader("default", Classification.RESTRICTED), {term_key("kafka"): (1.0, True)}, 1000
+        )
     kept = {match.rid: match.score for match in found}
     assert kept == pytest.approx({rid: score for rid, score in after.items() if rid in kept}, abs=1e-6)
 
@@ -197,14 +234,19 @@ def test_an_index_finds_what_an_exact_scan_finds_also_under_a_narrow_filter(inde
                 reader = Reader("default", level)
                 for language in languages:
                     exact = nearest_exact(connection, reader, generation.name, language, vector, 20)
-                    indexed = nearest_indexed(connection, reader, generation.name, generation.dimension, language, vector, 20, 40)
+                    indexed = nearest_indexed(
+                        connection, reader, generation.name, generation.dimension, language, vector, 20, 40
+                    )
                     assert len(indexed) == len(exact)
                     shared = {match.rid for match in exact} & {match.rid for match in indexed}
                     assert len(shared) >= 0.9 * len(exact)
         assert connection.execute("SELECT current_setting('enable_seqscan')").fetchone() == before
-        plan = "\n".join(row[0] for row in connection.execute(
-            f"EXPLAIN SELECT passage FROM embedding WHERE generation = '{generation.name}' AND language = '{languages[0]}' "
-            f"ORDER BY vector::halfvec({generation.dimension}) <=> '{vector}'::halfvec({generation.dimension}) LIMIT 5"
-        ))
+        plan = "\n".join(
+            row[0]
+            for row in connection.execute(
+                f"EXPLAIN SELECT passage FROM embedding WHERE generation = '{generation.name}' AND language = '{languages[0]}' "
+                f"ORDER BY vector::halfvec({generation.dimension}) <=> '{vector}'::halfvec({generation.dimension}) LIMIT 5"
+            )
+        )
     assert "embedding" in plan
     assert np.isfinite(index.search("결제").best_cosine)

@@ -46,7 +46,9 @@ def test_clearance_is_filtered_inside_every_route(index, route):
 def test_marked_stretches_are_above_their_document(index):
     index.write("a.md", "# A\n\nplain ledger\n\n<!-- classification: RESTRICTED -->\nhidden ledger\n")
     index.ingest()
-    assert [hit.passage.text.strip().split()[-2:] for hit in index.search("ledger", "INTERNAL", route="keyword_only").hits] == [["plain", "ledger"]]
+    assert [
+        hit.passage.text.strip().split()[-2:] for hit in index.search("ledger", "INTERNAL", route="keyword_only").hits
+    ] == [["plain", "ledger"]]
     assert len(index.search("ledger", "RESTRICTED", route="keyword_only").hits) == 2
 
 
@@ -62,7 +64,12 @@ def test_tenants_and_namespaces_are_apart(index):
 
 def test_scores_are_sums_of_reciprocal_ranks(index):
     for number in range(30):
-        index.write(f"{number}.md", f"# 문서 {number}\n\n결제 {'원장 ' * (number % 5)} 서비스" if number % 2 else f"# Doc {number}\n\npayment ledger {'service ' * (number % 7)}")
+        index.write(
+            f"{number}.md",
+            f"# 문서 {number}\n\n결제 {'원장 ' * (number % 5)} 서비스"
+            if number % 2
+            else f"# Doc {number}\n\npayment ledger {'service ' * (number % 7)}",
+        )
     index.ingest()
     for query in ("결제 원장", "payment service"):
         found = index.search(query, top_k=20)
@@ -79,9 +86,17 @@ def test_at_most_so_many_passages_of_one_document_filled_up_from_what_was_held_b
     for number in range(3):
         index.write(f"{number}.md", f"# Short {number}\n\nledger and many other words to dilute it {number}")
     index.ingest()
-    titles = [hit.passage.document.title for hit in index.search("ledger", top_k=8, route="keyword_only").hits if not hit.added_by]
+    titles = [
+        hit.passage.document.title
+        for hit in index.search("ledger", top_k=8, route="keyword_only").hits
+        if not hit.added_by
+    ]
     assert titles.count("Long") == 5 and len(titles) == 8
-    titles = [hit.passage.document.title for hit in index.search("ledger", top_k=10, route="keyword_only").hits if not hit.added_by]
+    titles = [
+        hit.passage.document.title
+        for hit in index.search("ledger", top_k=10, route="keyword_only").hits
+        if not hit.added_by
+    ]
     assert len(titles) == 10
 
 
@@ -98,7 +113,11 @@ def test_a_failing_embedder_degrades_and_says_so(index):
     index.embedder.down = True
     for route, used in (("auto", "keyword_only"), ("vector_only", "keyword_only")):
         found = index.search("ledger", route=route)
-        assert (len(found.hits), found.route_used, found.degraded) == (1, used, ("embedder unavailable: keywords only",))
+        assert (len(found.hits), found.route_used, found.degraded) == (
+            1,
+            used,
+            ("embedder unavailable: keywords only",),
+        )
 
 
 def test_a_failing_store_is_an_error(index):
@@ -121,7 +140,10 @@ def test_superseded_documents_are_stale_and_their_successor_is_fetched(index):
     curation = DocumentCuration(index.database, index.retriever._clock)
     curation.supersede(ME, rid(index, "Old rule"), rid(index, "New rule"))
     found = index.search("retry limit of checkout", top_k=1, route="keyword_only")
-    assert [(hit.passage.document.title, hit.stale, hit.added_by) for hit in found.hits] == [("Old rule", True, ""), ("New rule", False, "correction")]
+    assert [(hit.passage.document.title, hit.stale, hit.added_by) for hit in found.hits] == [
+        ("Old rule", True, ""),
+        ("New rule", False, "correction"),
+    ]
     curation.undo(ME, rid(index, "Old rule"))
     assert not index.search("retry limit of checkout", top_k=1, route="keyword_only").hits[0].stale
 
@@ -137,7 +159,10 @@ def test_hidden_documents_are_found_by_nobody_also_after_their_next_version(inde
     assert index.search("ledger").hits == ()
     curation.restore(ME, rid(index, "A"))
     assert len(index.search("ledger").hits) == 1
-    assert [(action, who, why) for action, _, who, why, _ in curation.history("default", rid(index, "A"))] == [("hide", "kim", "because"), ("restore", "kim", "because")]
+    assert [(action, who, why) for action, _, who, why, _ in curation.history("default", rid(index, "A"))] == [
+        ("hide", "kim", "because"),
+        ("restore", "kim", "because"),
+    ]
 
 
 def test_chains_and_cycles_are_refused_and_what_one_may_not_see_is_not_there(index):
@@ -152,7 +177,11 @@ def test_chains_and_cycles_are_refused_and_what_one_may_not_see_is_not_there(ind
         with pytest.raises(Conflict):
             curation.supersede(ME, old, new)
     low = Decision("default", "lee", "", Classification.INTERNAL)
-    for call in (lambda: curation.hide(low, r), lambda: curation.supersede(low, c, r), lambda: curation.hide(Decision("x", "lee", "", Classification.RESTRICTED), c)):
+    for call in (
+        lambda: curation.hide(low, r),
+        lambda: curation.supersede(low, c, r),
+        lambda: curation.hide(Decision("x", "lee", "", Classification.RESTRICTED), c),
+    ):
         with pytest.raises(NotFound):
             call()
     assert curation.find("default", Classification.INTERNAL, (), "d.md") == rid(index, "D")
@@ -161,7 +190,12 @@ def test_chains_and_cycles_are_refused_and_what_one_may_not_see_is_not_there(ind
 
 
 def test_declared_changes_sections_and_plan_pairs_are_added_without_rank(index):
-    index.write("limits.md", "# Limits\n\n" + "checkout retry limit three " * 45 + "\n\nThe exception is Sundays, and nothing else is said here.\n")
+    index.write(
+        "limits.md",
+        "# Limits\n\n"
+        + "checkout retry limit three " * 45
+        + "\n\nThe exception is Sundays, and nothing else is said here.\n",
+    )
     index.write("change.md", "---\nupdates: Limits\n---\n# Memo\n\nattempts are five now")
     index.write("pay-design.md", "# Pay design\n\nsettlement ledger flow")
     index.write("pay-plan.md", "# Pay plan\n\nfirst week: build")
@@ -178,8 +212,16 @@ def test_declared_changes_sections_and_plan_pairs_are_added_without_rank(index):
 @pytest.mark.parametrize(
     ("old", "new", "query"),
     [
-        ("# 재시도\n\n결제 재시도 한도 결제 재시도 한도 결제 재시도 한도는 세 번이다", "# 공지\n\n결제 재시도 한도가 다섯 번으로 변경되었다", "결제 재시도 한도"),
-        ("# Limits\n\npayment retry limit payment retry limit is three", "# Memo\n\nthe payment retry limit of three is no longer used, it was replaced by five", "payment retry limit"),
+        (
+            "# 재시도\n\n결제 재시도 한도 결제 재시도 한도 결제 재시도 한도는 세 번이다",
+            "# 공지\n\n결제 재시도 한도가 다섯 번으로 변경되었다",
+            "결제 재시도 한도",
+        ),
+        (
+            "# Limits\n\npayment retry limit payment retry limit is three",
+            "# Memo\n\nthe payment retry limit of three is no longer used, it was replaced by five",
+            "payment retry limit",
+        ),
     ],
 )
 def test_passages_that_speak_of_a_change_are_fetched_in_both_languages(index, old, new, query):
@@ -188,8 +230,12 @@ def test_passages_that_speak_of_a_change_are_fetched_in_both_languages(index, ol
     for number in range(5):
         index.write(f"other{number}.md", f"# Other {number}\n\nnothing to do with it, 전혀 다른 이야기 {number}")
     index.ingest()
-    assert [(hit.passage.text.splitlines()[0], hit.added_by) for hit in index.search(query, top_k=1, route="keyword_only").hits] == [
-        (old.splitlines()[0], ""), (new.splitlines()[0], "correction"),
+    assert [
+        (hit.passage.text.splitlines()[0], hit.added_by)
+        for hit in index.search(query, top_k=1, route="keyword_only").hits
+    ] == [
+        (old.splitlines()[0], ""),
+        (new.splitlines()[0], "correction"),
     ]
 
 

@@ -100,7 +100,8 @@ def test_outcomes(slack: FakeSlack) -> None:
 
 def test_a_thread_is_a_conversation(slack: FakeSlack) -> None:
     slack.threads["1.1"] = [
-        {"ts": "1.1", "user": "U1", "text": f"<@{BOT}> who calls fx?"}, {"ts": "1.2", "bot_id": "B1", "text": "fx is used by checkout [E1]."},
+        {"ts": "1.1", "user": "U1", "text": f"<@{BOT}> who calls fx?"},
+        {"ts": "1.2", "bot_id": "B1", "text": "fx is used by checkout [E1]."},
         {"ts": "1.3", "user": "U1", "text": f"<@{BOT}> how is it doing?"},
     ]
     assert bot().handle(mention("how is it doing?", ts="1.3", thread_ts="1.1"), "E1", client(slack)) == "answered"
@@ -146,12 +147,17 @@ def test_refused_blocks_fall_back_to_words(slack: FakeSlack) -> None:
 
 def report(run: str = "r1") -> Report:
     info = RunInfo(run, NOW, NOW, "prod", "rev", "conf", NOW)
-    return Report(info, {"confirmed": 1, "doc_only": 1, "observed_only": 1, "conflict": 0, "undecided": 0}, {}, tuple(FINDINGS))
+    return Report(
+        info, {"confirmed": 1, "doc_only": 1, "observed_only": 1, "conflict": 0, "undecided": 0}, {}, tuple(FINDINGS)
+    )
 
 
 def test_a_digest_shows_what_asks_for_attention() -> None:
     text, blocks = digest_blocks(report(), "https://nexus.example")
-    assert text == "Drift 2026-01-15 – 2026-01-15 · prod: confirmed 1, doc_only 1, observed_only 1, conflict 0, undecided 0"
+    assert (
+        text
+        == "Drift 2026-01-15 – 2026-01-15 · prod: confirmed 1, doc_only 1, observed_only 1, conflict 0, undecided 0"
+    )
     shown = str(blocks)
     assert "https://nexus.example/#drift?finding=f-shipping" in shown
     assert "checkout calls fx as documented" not in shown
@@ -176,11 +182,22 @@ def wait(ready: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def test_the_role_listens_in_socket_mode_and_posts_one_digest_a_run(slack: FakeSlack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_role_listens_in_socket_mode_and_posts_one_digest_a_run(
+    slack: FakeSlack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drift = Drift()
-    settings = load_settings({
-        "data": tmp_path, "slack": {"bot_token": "xoxb-1", "app_token": "xapp-1", "api_url": slack.api_url, "clearance": "INTERNAL", "digest_channel": "CDRIFT"},
-    })
+    settings = load_settings(
+        {
+            "data": tmp_path,
+            "slack": {
+                "bot_token": "xoxb-1",
+                "app_token": "xapp-1",
+                "api_url": slack.api_url,
+                "clearance": "INTERNAL",
+                "digest_channel": "CDRIFT",
+            },
+        }
+    )
     services = DoubleServices({DriftReader: drift})
     runtime = Runtime(settings, database=None)  # type: ignore[arg-type]
     monkeypatch.setattr(Runtime, "get", lambda _, port: services.get(port))
@@ -193,8 +210,30 @@ def test_the_role_listens_in_socket_mode_and_posts_one_digest_a_run(slack: FakeS
         running = asyncio.create_task(role.run())
         await asyncio.to_thread(slack.connected.wait, 20)
         slack.event("env-1", mention("who calls payment?"), "Ev1")
-        slack.event("env-2", {"type": "message", "channel_type": "im", "channel": "D1", "user": "U1", "ts": "2.1", "text": "결제 서비스는 누가 호출하나요?"}, "Ev2")
-        slack.event("env-3", {"type": "message", "channel_type": "channel", "channel": "C1", "user": "U1", "ts": "3.1", "text": "just talking"}, "Ev3")
+        slack.event(
+            "env-2",
+            {
+                "type": "message",
+                "channel_type": "im",
+                "channel": "D1",
+                "user": "U1",
+                "ts": "2.1",
+                "text": "결제 서비스는 누가 호출하나요?",
+            },
+            "Ev2",
+        )
+        slack.event(
+            "env-3",
+            {
+                "type": "message",
+                "channel_type": "channel",
+                "channel": "C1",
+                "user": "U1",
+                "ts": "3.1",
+                "text": "just talking",
+            },
+            "Ev3",
+        )
         await asyncio.to_thread(wait, lambda: len(slack.posted) >= 2 and len(slack.acknowledged) >= 3)
         await asyncio.sleep(0.3)
         drift.newest = report("r2")
@@ -213,5 +252,3 @@ def test_the_role_is_absent_without_tokens_and_complains_about_half_of_them(tmp_
     half = Runtime(load_settings({"data": tmp_path, "slack": {"bot_token": "xoxb-1"}}), database=None)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="both are needed"):
         BUILD(half)
-
-

@@ -21,10 +21,26 @@ from nexus.ports.span_log import Rejection
 def spans(*numbers: int, attributes: int = 1) -> pl.DataFrame:
     rows = [
         {
-            "tenant": "default", "trace_id": n.to_bytes(16, "big"), "span_id": n.to_bytes(8, "big"), "parent_id": b"", "kind": 2, "name": f"op {n}",
-            "start_ns": n, "end_ns": n + 1, "status": 0, "status_message": "", "trace_state": "", "flags": 0, "service_name": "shop",
-            "service_namespace": None, "environment": None, "service_version": None, "instance": None,
-            "attributes": [{"key": f"k{i}", "value": os.urandom(20).hex()} for i in range(attributes)], "attribute_count": attributes, "links": [],
+            "tenant": "default",
+            "trace_id": n.to_bytes(16, "big"),
+            "span_id": n.to_bytes(8, "big"),
+            "parent_id": b"",
+            "kind": 2,
+            "name": f"op {n}",
+            "start_ns": n,
+            "end_ns": n + 1,
+            "status": 0,
+            "status_message": "",
+            "trace_state": "",
+            "flags": 0,
+            "service_name": "shop",
+            "service_namespace": None,
+            "environment": None,
+            "service_version": None,
+            "instance": None,
+            "attributes": [{"key": f"k{i}", "value": os.urandom(20).hex()} for i in range(attributes)],
+            "attribute_count": attributes,
+            "links": [],
             "source_probability": None,
         }
         for n in numbers
@@ -162,7 +178,10 @@ def test_a_full_disk_is_unavailable_and_later_appends_work(root, clock, monkeypa
 
 def test_nothing_unreleased_is_deleted_and_at_the_limit_appends_are_refused(root, clock):
     limits = Limits(segment_bytes=1, max_bytes=20_000, keep=timedelta(0))
-    writer, reader = LocalSpanLogWriter(root, clock, limits), LocalSpanLogReader(root, clock, keep=timedelta(0), max_bytes=20_000)
+    writer, reader = (
+        LocalSpanLogWriter(root, clock, limits),
+        LocalSpanLogReader(root, clock, keep=timedelta(0), max_bytes=20_000),
+    )
     written = 0
     with pytest.raises(Overloaded) as refused:
         for n in range(1, 1000):
@@ -276,7 +295,12 @@ def test_spans_from_the_door_and_frames_read_alike(root, clock, compression):
         block.resource.attributes.add(key="service.name").value.string_value = service
         scope = block.scope_spans.add()
         for n in range(1, 30):
-            span = scope.spans.add(trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), start_time_unix_nano=n, name=f"{service} {n}")
+            span = scope.spans.add(
+                trace_id=n.to_bytes(16, "big"),
+                span_id=n.to_bytes(8, "big"),
+                start_time_unix_nano=n,
+                name=f"{service} {n}",
+            )
             span.attributes.add(key="http.route").value.string_value = f"/{n}"
             span.attributes.add(key="team").value.int_value = n
             span.links.add(trace_id=b"l" * 16, span_id=b"s" * 8)

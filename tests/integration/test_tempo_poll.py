@@ -50,7 +50,9 @@ def test_a_burst_of_20_000_traces_is_read_exactly_once(world: World) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_killed_anywhere_nothing_is_skipped_and_little_repeated(world: World, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_anywhere_nothing_is_skipped_and_little_repeated(
+    world: World, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("collector_receiver.sources.tempo.fetching.BATCH_TRACES", 20)
     world.tempo.add(*burst(300, START, 530, seed=seed))
     source = random.Random(seed)
@@ -80,7 +82,9 @@ def test_late_traces_and_late_spans_come_with_the_second_reading(world: World) -
     world.clock.seconds += 400
     report = world.poller().cycle()
     assert report.traces == 2
-    assert set(world.log.spans()) == world.expected() | set(decode(early.body, "default")[0].select("trace_id", "span_id", "kind").iter_rows())
+    assert set(world.log.spans()) == world.expected() | set(
+        decode(early.body, "default")[0].select("trace_id", "span_id", "kind").iter_rows()
+    )
     # Only the spans that are new of the grown trace were appended again.
     assert set(world.log.spans().values()) == {1}
 
@@ -91,7 +95,10 @@ def test_a_window_over_the_servers_limit_is_truncated_on_record_and_the_rest_com
     report = world.poller().cycle()
     assert report.error == ""
     assert (-570, -569, "truncated") in world.ranges()
-    assert {state for start, end, state in world.ranges() if end <= -60 and (start, end) != (-570, -569)} <= {"complete", "truncated"}
+    assert {state for start, end, state in world.ranges() if end <= -60 and (start, end) != (-570, -569)} <= {
+        "complete",
+        "truncated",
+    }
     assert "more than 50 traces within one second" in world.reasons()
     assert 50 + 40 <= report.traces < 240
 
@@ -118,7 +125,9 @@ def test_partial_and_missing_traces_are_gaps_until_they_are_whole(world: World) 
     part = stored_trace(b"\x03" * 16, (NOW - 100) * 10**9, partial="block 7 could not be read")
     gone = stored_trace(b"\x04" * 16, (NOW - 100) * 10**9)
     world.tempo.add(part, gone)
-    world.tempo.fail(f"/api/v2/traces/{gone.trace_id.hex()}", Answer(body=b"\x0a\x00\x12\x00", kind="application/protobuf"), times=4)
+    world.tempo.fail(
+        f"/api/v2/traces/{gone.trace_id.hex()}", Answer(body=b"\x0a\x00\x12\x00", kind="application/protobuf"), times=4
+    )
     report = world.poller().cycle()
     assert (report.error, report.traces, report.gaps) == ("", 1, 1)
     assert world.pauses[-3:] == [0.5, 1.0, 2.0]
@@ -164,6 +173,7 @@ def test_one_second_that_cannot_be_searched_does_not_stop_the_rest(world: World)
 
     def search(target: str, headers: dict[str, str]) -> Answer:
         import urllib.parse
+
         params = dict(urllib.parse.parse_qsl(target.partition("?")[2]))
         if target.startswith("/api/search") and int(params["start"]) <= bad < int(params["end"]):
             return Answer(500, b"error reading block")
@@ -177,15 +187,19 @@ def test_one_second_that_cannot_be_searched_does_not_stop_the_rest(world: World)
     assert report.traces > 150
 
 
-@pytest.mark.parametrize(("answer", "reason"), [
-    (Answer(429, b"slow down", headers={"retry-after": "7"}), "HTTP 429"),
-    (Answer(502), "HTTP 502"),
-    (Answer(drop=True), "ProtocolError"),
-    (Answer(body=b'{"traces": [', kind="application/json", declared=500), "ProtocolError"),
-    (Answer(body=b"<html>log in</html>", kind="text/html"), "is this the URL of a Tempo?"),
-    (Answer(body=b'{"traces": [', kind="application/json"), "no JSON"),
-    (Answer(hang_s=30), "ReadTimeoutError"),
-], ids=["429", "502", "dropped", "half", "html", "cut-json", "hang"])
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Answer(429, b"slow down", headers={"retry-after": "7"}), "HTTP 429"),
+        (Answer(502), "HTTP 502"),
+        (Answer(drop=True), "ProtocolError"),
+        (Answer(body=b'{"traces": [', kind="application/json", declared=500), "ProtocolError"),
+        (Answer(body=b"<html>log in</html>", kind="text/html"), "is this the URL of a Tempo?"),
+        (Answer(body=b'{"traces": [', kind="application/json"), "no JSON"),
+        (Answer(hang_s=30), "ReadTimeoutError"),
+    ],
+    ids=["429", "502", "dropped", "half", "html", "cut-json", "hang"],
+)
 def test_searches_are_tried_again_and_then_reported(world: World, answer: Answer, reason: str) -> None:
     world.tempo.add(*burst(20, START, 500))
     world.tempo.fail("/api/search", answer, times=2)
@@ -198,12 +212,16 @@ def test_searches_are_tried_again_and_then_reported(world: World, answer: Answer
     assert reason in world.poller(timeout_s=0.3, attempts=2).cycle().error
 
 
-@pytest.mark.parametrize("answer", [
-    lambda right: Answer(body=right.body[:-40], kind=right.kind, declared=len(right.body)),
-    lambda right: Answer(body=right.body[:-40], kind=right.kind),
-    lambda right: Answer(body=b"<html>", kind="text/html"),
-    lambda _: Answer(500, b"boom"),
-], ids=["half", "cut", "html", "500"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda right: Answer(body=right.body[:-40], kind=right.kind, declared=len(right.body)),
+        lambda right: Answer(body=right.body[:-40], kind=right.kind),
+        lambda right: Answer(body=b"<html>", kind="text/html"),
+        lambda _: Answer(500, b"boom"),
+    ],
+    ids=["half", "cut", "html", "500"],
+)
 def test_a_trace_that_comes_broken_is_fetched_again(world: World, answer) -> None:
     world.tempo.add(*burst(20, START, 500))
     world.tempo.fail("/api/v2/traces/", answer, times=4)
@@ -217,7 +235,13 @@ def test_traces_in_json_are_taken_too(world: World) -> None:
 
     world.tempo.add(*burst(20, START, 500))
     bodies = {trace.body: trace for trace in world.tempo.traces.values()}
-    world.tempo.fail("/api/v2/traces/", lambda right: Answer(body=_as_json(next(b for b in bodies if b in right.body), v2=True), kind="application/json"), times=1000)
+    world.tempo.fail(
+        "/api/v2/traces/",
+        lambda right: Answer(
+            body=_as_json(next(b for b in bodies if b in right.body), v2=True), kind="application/json"
+        ),
+        times=1000,
+    )
     assert world.poller().cycle().traces == 20
     assert set(world.log.spans()) == world.expected()
 
@@ -275,7 +299,9 @@ def test_a_sample_is_reproducible_and_states_its_probability(world: World, datab
     first = frame.unique("trace_id")
     assert 0.75 * 1000 < (1 / first["source_probability"]).sum() < 1.3 * 1000
     with database.connection() as connection:
-        assert {r.probability for r in find_ranges(connection, "default") if r.state is RangeState.COMPLETE} >= set(shares)
+        assert {r.probability for r in find_ranges(connection, "default") if r.state is RangeState.COMPLETE} >= set(
+            shares
+        )
     again = Log()
     with database.connection() as connection:
         connection.execute("TRUNCATE coverage_range, source_cursor, source_trace")
@@ -326,10 +352,17 @@ def test_the_cursor_catches_up_after_a_long_absence(world: World) -> None:
 def test_the_poller_counts_its_work(world: World) -> None:
     names = ("nexus_tempo_traces_total", "nexus_tempo_spans_total", "nexus_tempo_gaps_total")
     before = [REGISTRY.get_sample_value(name) or 0.0 for name in names]
-    requests, done = REGISTRY.get_sample_value("nexus_tempo_requests_total") or 0.0, REGISTRY.get_sample_value("nexus_tempo_cycles_total", {"outcome": "done"}) or 0.0
+    requests, done = (
+        REGISTRY.get_sample_value("nexus_tempo_requests_total") or 0.0,
+        REGISTRY.get_sample_value("nexus_tempo_cycles_total", {"outcome": "done"}) or 0.0,
+    )
     world.tempo.add(*burst(50, START + 100, 3))
     report = world.poller().cycle()
-    assert [(REGISTRY.get_sample_value(name) or 0.0) - old for name, old in zip(names, before, strict=True)] == [50, report.spans, 0]
+    assert [(REGISTRY.get_sample_value(name) or 0.0) - old for name, old in zip(names, before, strict=True)] == [
+        50,
+        report.spans,
+        0,
+    ]
     assert (REGISTRY.get_sample_value("nexus_tempo_requests_total") or 0.0) - requests >= 51
     assert (REGISTRY.get_sample_value("nexus_tempo_cycles_total", {"outcome": "done"}) or 0.0) - done == 1
     # Read up to the lag behind now.

@@ -51,13 +51,24 @@ def coverage(database: Database) -> StoredCoverage:
     return StoredCoverage(database, At(), {("default", "tempo"): Expected()})
 
 
-def record(database: Database, *, error: str = "", at: datetime = NOW, read_to: datetime = NOW - MINUTE, tenant: str = "default") -> None:
+def record(
+    database: Database,
+    *,
+    error: str = "",
+    at: datetime = NOW,
+    read_to: datetime = NOW - MINUTE,
+    tenant: str = "default",
+) -> None:
     with database.connection() as connection:
         begin_cursor(connection, tenant, "tempo", NOW - 60 * MINUTE)
         move_cursor(connection, tenant, "tempo", read_to=read_to, settled_to=read_to - 5 * MINUTE, at=at)
         note_attempt(connection, tenant, "tempo", at=at, error=error, requests=3)
         set_range(connection, tenant, CoverageRange("tempo", NOW - 60 * MINUTE, NOW - 30 * MINUTE, RangeState.COMPLETE))
-        set_range(connection, tenant, CoverageRange("tempo", NOW - 30 * MINUTE, NOW - 29 * MINUTE, RangeState.TRUNCATED, "too many"))
+        set_range(
+            connection,
+            tenant,
+            CoverageRange("tempo", NOW - 30 * MINUTE, NOW - 29 * MINUTE, RangeState.TRUNCATED, "too many"),
+        )
 
 
 def test_states_of_a_source(coverage: StoredCoverage, database: Database) -> None:
@@ -119,12 +130,22 @@ def app(database: Database, coverage: StoredCoverage) -> FastAPI:
 def test_status_is_the_tenants_own(app: FastAPI, database: Database) -> None:
     record(database, error="HTTP 503: no healthy instances")
     with database.connection() as connection:
-        connection.execute("INSERT INTO observed_delivery (tenant, service, minute, late) VALUES ('default', 's', now(), 5), ('other', 's', now(), 7)")
+        connection.execute(
+            "INSERT INTO observed_delivery (tenant, service, minute, late) VALUES ('default', 's', now(), 5), ('other', 's', now(), 7)"
+        )
     client = TestClient(app)
     body = client.get("/status", headers={"authorization": "Bearer reader"}).json()
     [source] = body["sources"]
     assert (source["state"], source["reason"]) == ("failing", "HTTP 503: no healthy instances")
-    assert source["gaps"] == [{"from": "2026-01-15T12:30:00.000Z", "to": "2026-01-15T12:31:00.000Z", "state": "truncated", "reason": "too many", "probability": None}]
+    assert source["gaps"] == [
+        {
+            "from": "2026-01-15T12:30:00.000Z",
+            "to": "2026-01-15T12:31:00.000Z",
+            "state": "truncated",
+            "reason": "too many",
+            "probability": None,
+        }
+    ]
     assert body["observed"]["late_spans"] == 5
     assert body["database"]["state"] == "ok"
     assert (body["documents"], body["drift"]) == (None, None)
@@ -134,7 +155,9 @@ def test_status_is_the_tenants_own(app: FastAPI, database: Database) -> None:
     assert client.get("/status", headers={"authorization": "Bearer ingester"}).status_code == 403
 
 
-def test_the_command_prints_it_and_a_failing_source_is_exit_2(app: FastAPI, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_prints_it_and_a_failing_source_is_exit_2(
+    app: FastAPI, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record(database)
     client = TestClient(app)
     monkeypatch.setenv("NEXUS_MCP_TOKEN", "reader")
@@ -200,14 +223,24 @@ def test_backfill_of_a_tempo_that_is_down_is_exit_2_with_the_reason(configured: 
 
 
 def test_bad_ranges_are_named(configured: FakeTempo, monkeypatch: pytest.MonkeyPatch) -> None:
-    for arguments, kind in ((["--from", "yesterday"], BadQuestion), (["--from", ago(1), "--to", ago(2)], BadQuestion), (["--from", ago(0)], BadQuestion)):
+    for arguments, kind in (
+        (["--from", "yesterday"], BadQuestion),
+        (["--from", ago(1), "--to", ago(2)], BadQuestion),
+        (["--from", ago(0)], BadQuestion),
+    ):
         assert isinstance(CliRunner().invoke(build("tempo"), ["tempo", "backfill", *arguments]).exception, kind)
     monkeypatch.delenv("NEXUS_SOURCE_TEMPO__URL")
-    assert isinstance(CliRunner().invoke(build("tempo"), ["tempo", "backfill", "--from", ago(2)]).exception, ConfigError)
+    assert isinstance(
+        CliRunner().invoke(build("tempo"), ["tempo", "backfill", "--from", ago(2)]).exception, ConfigError
+    )
 
 
 def test_one_poller_at_a_time(database_url: str) -> None:
-    with lease(database_url, "default", "tempo") as first, lease(database_url, "default", "tempo") as second, lease(database_url, "other", "tempo") as third:
+    with (
+        lease(database_url, "default", "tempo") as first,
+        lease(database_url, "default", "tempo") as second,
+        lease(database_url, "other", "tempo") as third,
+    ):
         assert (first is not None and first(), second, third is not None) == (True, None, True)
     with lease(database_url, "default", "tempo") as again:
         assert again is not None

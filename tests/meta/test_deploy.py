@@ -23,15 +23,31 @@ KAFKA = ROOT / "deploy" / "kubernetes-kafka"
 
 
 def manifests() -> list[dict[str, Any]]:
-    return [document for path in sorted(KUBERNETES.glob("*.yaml")) for document in yaml.safe_load_all(path.read_text(encoding="utf-8")) if document]
+    return [
+        document
+        for path in sorted(KUBERNETES.glob("*.yaml"))
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+        if document
+    ]
 
 
 def on_kafka() -> list[dict[str, Any]]:
-    return [document for path in sorted(KAFKA.glob("*.yaml")) for document in yaml.safe_load_all(path.read_text(encoding="utf-8")) if document]
+    return [
+        document
+        for path in sorted(KAFKA.glob("*.yaml"))
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+        if document
+    ]
 
 
 def containers(of: Callable[[], list[dict[str, Any]]] = manifests) -> list[dict[str, Any]]:
-    return [c for m in of() if "$patch" not in m if m["kind"] in {"Deployment", "StatefulSet"} for c in m["spec"]["template"]["spec"]["containers"]]
+    return [
+        c
+        for m in of()
+        if "$patch" not in m
+        if m["kind"] in {"Deployment", "StatefulSet"}
+        for c in m["spec"]["template"]["spec"]["containers"]
+    ]
 
 
 def test_compose_uses_settings_that_exist() -> None:
@@ -53,7 +69,9 @@ def test_compose_mounts_files_that_exist() -> None:
     volumes = [v for s in COMPOSE["services"].values() for v in s.get("volumes", []) if v.startswith("./")]
     assert volumes
     assert [v for v in volumes if not (ROOT / v.split(":")[0]).exists()] == []
-    named = {v.split(":")[0] for s in COMPOSE["services"].values() for v in s.get("volumes", []) if re.match(r"\w+:", v)}
+    named = {
+        v.split(":")[0] for s in COMPOSE["services"].values() for v in s.get("volumes", []) if re.match(r"\w+:", v)
+    }
     assert named == set(COMPOSE["volumes"])
 
 
@@ -79,8 +97,17 @@ def test_kubernetes_parts_fit_together() -> None:
     assert sorted(listed) == sorted(p.name for p in KUBERNETES.glob("*.yaml") if p.name != "kustomization.yaml")
     assert unknown_variables(next(m for m in found if m["kind"] == "ConfigMap")["data"]) == []
     ports = {p["name"]: p["containerPort"] for c in containers() for p in c["ports"]}
-    listening = {name.removeprefix("NEXUS_"): int(value.rpartition(":")[2]) for name, value in next(m for m in found if m["kind"] == "ConfigMap")["data"].items() if re.search(r":\d+$", value)}
-    assert ports == {"otlp-grpc": listening["OTLP__GRPC"], "otlp-http": listening["OTLP__HTTP"], "http": listening["HTTP__ADDRESS"], "metrics": listening["TELEMETRY__LISTEN"]}
+    listening = {
+        name.removeprefix("NEXUS_"): int(value.rpartition(":")[2])
+        for name, value in next(m for m in found if m["kind"] == "ConfigMap")["data"].items()
+        if re.search(r":\d+$", value)
+    }
+    assert ports == {
+        "otlp-grpc": listening["OTLP__GRPC"],
+        "otlp-http": listening["OTLP__HTTP"],
+        "http": listening["HTTP__ADDRESS"],
+        "metrics": listening["TELEMETRY__LISTEN"],
+    }
     for service in (m for m in found if m["kind"] == "Service"):
         for port in service["spec"]["ports"]:
             assert ports[port["targetPort"]] == port["port"]
@@ -101,7 +128,9 @@ def test_kubernetes_on_kafka_runs_roles_that_exist_without_rights(container: dic
 def test_kubernetes_on_kafka_replaces_the_local_log_and_nothing_else() -> None:
     found, base = on_kafka(), manifests()
     overlay = next(m for m in found if m["kind"] == "Kustomization")
-    assert sorted([*overlay["resources"][1:], *(p["path"] for p in overlay["patches"])]) == sorted(p.name for p in KAFKA.glob("*.yaml") if p.name != "kustomization.yaml")
+    assert sorted([*overlay["resources"][1:], *(p["path"] for p in overlay["patches"])]) == sorted(
+        p.name for p in KAFKA.glob("*.yaml") if p.name != "kustomization.yaml"
+    )
     names = {(m["kind"], m["metadata"]["name"]) for m in base if m["kind"] != "Kustomization"}
     for patch in overlay["patches"]:
         for document in yaml.safe_load_all((KAFKA / patch["path"]).read_text(encoding="utf-8")):
@@ -109,10 +138,18 @@ def test_kubernetes_on_kafka_replaces_the_local_log_and_nothing_else() -> None:
     data = next(m for m in found if m["kind"] == "ConfigMap")["data"]
     assert unknown_variables(data) == []
     # Somewhere every role runs, and the service of the spans finds those that listen.
-    roles = {role for c in [*containers(on_kafka), *(c for c in containers() if "4317" not in str(c["ports"]))] for role in c["args"][2].split(",")}
+    roles = {
+        role
+        for c in [*containers(on_kafka), *(c for c in containers() if "4317" not in str(c["ports"]))]
+        for role in c["args"][2].split(",")
+    }
     assert roles >= {*known_roles()} - {"slack"}
-    selector = next(m for m in found if m["kind"] == "Service" and m["metadata"]["name"] == "nexus-otlp")["spec"]["selector"]
-    labels = next(m for m in found if m["kind"] == "Deployment" and "receive" in m["metadata"]["name"])["spec"]["template"]["metadata"]["labels"]
+    selector = next(m for m in found if m["kind"] == "Service" and m["metadata"]["name"] == "nexus-otlp")["spec"][
+        "selector"
+    ]
+    labels = next(m for m in found if m["kind"] == "Deployment" and "receive" in m["metadata"]["name"])["spec"][
+        "template"
+    ]["metadata"]["labels"]
     assert selector == labels
 
 
@@ -121,25 +158,56 @@ def test_pods_have_time_to_stop_and_every_one_is_scraped(of: Callable[[], list[d
     found = [*manifests(), *of()]
     pods = [m["spec"]["template"] for m in of() if "$patch" not in m if m["kind"] in {"Deployment", "StatefulSet"}]
     monitor = next(m for m in found if m["kind"] == "ServiceMonitor")
-    services = [m["spec"] for m in found if m["kind"] == "Service" and "ports" in m["spec"] and monitor["spec"]["selector"]["matchLabels"].items() <= m["metadata"]["labels"].items()]
+    services = [
+        m["spec"]
+        for m in found
+        if m["kind"] == "Service"
+        and "ports" in m["spec"]
+        and monitor["spec"]["selector"]["matchLabels"].items() <= m["metadata"]["labels"].items()
+    ]
     if of is on_kafka:
-        services.append({"selector": next(m for m in on_kafka() if m["kind"] == "Service" and m["metadata"]["name"] == "nexus-otlp")["spec"]["selector"], "ports": [{"name": "metrics"}]})
+        services.append(
+            {
+                "selector": next(
+                    m for m in on_kafka() if m["kind"] == "Service" and m["metadata"]["name"] == "nexus-otlp"
+                )["spec"]["selector"],
+                "ports": [{"name": "metrics"}],
+            }
+        )
     for pod in pods:
         (container,) = pod["spec"]["containers"]
         assert {"startupProbe", "readinessProbe", "livenessProbe"} <= set(container)
         assert "metrics" in {port["name"] for port in container["ports"]}
-        before = int((container.get("lifecycle") or {"preStop": {"exec": {"command": ["0"]}}})["preStop"]["exec"]["command"][-1])
-        assert pod["spec"]["terminationGracePeriodSeconds"] >= before + STOP_DEADLINE_S * len(container["args"][2].split(","))
+        before = int(
+            (container.get("lifecycle") or {"preStop": {"exec": {"command": ["0"]}}})["preStop"]["exec"]["command"][-1]
+        )
+        assert pod["spec"]["terminationGracePeriodSeconds"] >= before + STOP_DEADLINE_S * len(
+            container["args"][2].split(",")
+        )
         mine = [s for s in services if s["selector"].items() <= pod["metadata"]["labels"].items()]
         assert any(port["name"] == monitor["spec"]["endpoints"][0]["port"] for s in mine for port in s["ports"])
 
 
 def test_images_are_pinned_and_nothing_runs_as_root() -> None:
-    images = {name: service["image"] for name, service in COMPOSE["services"].items() if "image" in service and service["image"] != "khala-nexus"}
+    images = {
+        name: service["image"]
+        for name, service in COMPOSE["services"].items()
+        if "image" in service and service["image"] != "khala-nexus"
+    }
     assert images
     assert [name for name, image in images.items() if not re.search(r":v?\d+\.\d+", image)] == []
-    assert re.findall(r"^FROM (?!python:3\.\d+\.\d+-)", (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE) == []
-    for pod in (m["spec"]["template"]["spec"] for m in [*manifests(), *on_kafka()] if "$patch" not in m if m["kind"] in {"Deployment", "StatefulSet"}):
+    assert (
+        re.findall(
+            r"^FROM (?!python:3\.\d+\.\d+-)", (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE
+        )
+        == []
+    )
+    for pod in (
+        m["spec"]["template"]["spec"]
+        for m in [*manifests(), *on_kafka()]
+        if "$patch" not in m
+        if m["kind"] in {"Deployment", "StatefulSet"}
+    ):
         assert pod["securityContext"]["runAsNonRoot"]
         (container,) = pod["containers"]
         assert container["securityContext"]["readOnlyRootFilesystem"]

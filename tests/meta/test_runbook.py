@@ -14,8 +14,12 @@ from nexus.telemetry import describe_metrics
 ROOT = Path(__file__).resolve().parents[2]
 RULE_FILES = sorted(path for path in (ROOT / "deploy").rglob("*.y*ml") if "alert:" in path.read_text(encoding="utf-8"))
 RULES: list[dict[str, Any]] = [
-    rule for path in RULE_FILES for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
-    for group in (document.get("groups") or document.get("spec", {}).get("groups", [])) for rule in group["rules"] if "alert" in rule
+    rule
+    for path in RULE_FILES
+    for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    for group in (document.get("groups") or document.get("spec", {}).get("groups", []))
+    for rule in group["rules"]
+    if "alert" in rule
 ]
 RUNBOOK = (ROOT / "docs" / "howto" / "operate.md").read_text(encoding="utf-8")
 
@@ -31,12 +35,19 @@ def test_rules_ask_for_metrics_that_there_are() -> None:
     known = {name for name, _, _ in describe_metrics()}
     asked = {name for rule in RULES for name in re.findall(r"nexus_[a-z_]+", rule["expr"])}
     assert asked
-    assert {name for name in asked if re.sub(r"_(bucket|sum|count)$", "", name) not in known and name not in known} == set()
-    assert all(rule["annotations"]["summary"] and rule["labels"]["severity"] in {"info", "warning", "critical"} for rule in RULES)
+    assert {
+        name for name in asked if re.sub(r"_(bucket|sum|count)$", "", name) not in known and name not in known
+    } == set()
+    assert all(
+        rule["annotations"]["summary"] and rule["labels"]["severity"] in {"info", "warning", "critical"}
+        for rule in RULES
+    )
 
 
 def test_prometheus_loads_every_rule_file() -> None:
-    loaded = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yaml").read_text(encoding="utf-8"))["rule_files"]
+    loaded = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yaml").read_text(encoding="utf-8"))[
+        "rule_files"
+    ]
     assert sorted(loaded) == sorted(path.name for path in RULE_FILES if path.parent.name == "prometheus")
 
 

@@ -24,12 +24,21 @@ def tracked(pattern: str) -> list[Path]:
 
 
 def test_no_file_over_the_limit() -> None:
-    long = {str(path.relative_to(ROOT)): count for path in tracked("*.py") if (count := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES}
+    long = {
+        str(path.relative_to(ROOT)): count
+        for path in tracked("*.py")
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES
+    }
     assert long == {}
 
 
 def test_modules_are_small() -> None:
-    sizes = sorted(len(path.read_text(encoding="utf-8").splitlines()) for package in PACKAGES for path in (ROOT / package).rglob("*.py") if path.stat().st_size)
+    sizes = sorted(
+        len(path.read_text(encoding="utf-8").splitlines())
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if path.stat().st_size
+    )
     assert sizes[len(sizes) * 9 // 10] < 320, "90 % of the modules should be short"
 
 
@@ -48,7 +57,12 @@ def test_no_path_of_a_machine() -> None:
     pattern = re.compile(r"/(work|farm|root|home)/\w|[.]library/")
     found = []
     for path in tracked("*"):
-        if path.suffix in {".pb", ".png", ".lock", ".svg"} or path.is_relative_to(ROOT / "tests" / "cases") or path.is_symlink() or path.is_dir():
+        if (
+            path.suffix in {".pb", ".png", ".lock", ".svg"}
+            or path.is_relative_to(ROOT / "tests" / "cases")
+            or path.is_symlink()
+            or path.is_dir()
+        ):
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             if pattern.search(line) and path.name != "test_tree.py":
@@ -58,6 +72,9 @@ def test_no_path_of_a_machine() -> None:
 
 def test_every_module_says_what_it_is_for() -> None:
     silent = [
-        str(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py") if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) is None
+        str(path.relative_to(ROOT))
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) is None
     ]
     assert silent == []

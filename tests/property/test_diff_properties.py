@@ -27,18 +27,43 @@ PAIRS = st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)).filter(lambda 
 def worlds(draw: st.DrawFn) -> Sim:
     requests = {name: draw(st.sampled_from([0, 30, 400, 2000])) for name in NAMES}
     pairs = draw(st.lists(PAIRS, unique=True, max_size=5))
-    edges = tuple(TrueEdge(s, t, rate=draw(st.sampled_from([0.001, 0.05, 0.5])), active_share=draw(st.sampled_from([0.2, 1.0])), last_day=draw(st.sampled_from([None, 20]))) for s, t in pairs)
-    return Sim(requests, edges, seed=draw(st.integers(0, 50)), sampling=draw(st.sampled_from(["none", "none", "head", "tail", "unknown"])))
+    edges = tuple(
+        TrueEdge(
+            s,
+            t,
+            rate=draw(st.sampled_from([0.001, 0.05, 0.5])),
+            active_share=draw(st.sampled_from([0.2, 1.0])),
+            last_day=draw(st.sampled_from([None, 20])),
+        )
+        for s, t in pairs
+    )
+    return Sim(
+        requests,
+        edges,
+        seed=draw(st.integers(0, 50)),
+        sampling=draw(st.sampled_from(["none", "none", "head", "tail", "unknown"])),
+    )
 
 
 @st.composite
 def documents(draw: st.DrawFn):
     found = []
     for line, (source, target) in enumerate(draw(st.lists(PAIRS, min_size=1, max_size=6)), 1):
-        found.append(says(
-            source, target, line=line, modality=draw(st.sampled_from([Modality.ASSERTED] * 4 + [Modality.FORBIDDEN, Modality.PLANNED, Modality.DEPRECATED])),
-            via=Via(draw(st.sampled_from(["", "http", "grpc"]))), classification=draw(st.sampled_from(list(Classification))), namespace=draw(st.sampled_from(["x", "y"])),
-        ))
+        found.append(
+            says(
+                source,
+                target,
+                line=line,
+                modality=draw(
+                    st.sampled_from(
+                        [Modality.ASSERTED] * 4 + [Modality.FORBIDDEN, Modality.PLANNED, Modality.DEPRECATED]
+                    )
+                ),
+                via=Via(draw(st.sampled_from(["", "http", "grpc"]))),
+                classification=draw(st.sampled_from(list(Classification))),
+                namespace=draw(st.sampled_from(["x", "y"])),
+            )
+        )
     return found
 
 
@@ -47,7 +72,11 @@ def shape(made: Comparison) -> list[object]:
 
 
 def absences(made: Comparison) -> dict[str, int]:
-    return {r.finding.fingerprint: STRENGTH[r.finding.status] for r in made.seen_with(made.labels) if r.finding.status in STRENGTH}
+    return {
+        r.finding.fingerprint: STRENGTH[r.finding.status]
+        for r in made.seen_with(made.labels)
+        if r.finding.status in STRENGTH
+    }
 
 
 @settings(max_examples=40)
@@ -61,8 +90,13 @@ def test_order_and_repetition_change_nothing(sim: Sim, docs, seed: int, until: i
         chance.shuffle(found)
         return tuple(found)
 
-    other = replace(evidence, designed=mixed(evidence.designed), past=tuple(reversed(evidence.past)), observed=tuple(reversed(evidence.observed)),
-                    service_days=tuple(reversed(evidence.service_days)))
+    other = replace(
+        evidence,
+        designed=mixed(evidence.designed),
+        past=tuple(reversed(evidence.past)),
+        observed=tuple(reversed(evidence.observed)),
+        service_days=tuple(reversed(evidence.service_days)),
+    )
     assert shape(compare(other, Policy())) == shape(compare(evidence, Policy()))
     assert digest(replace(evidence, observed=tuple(reversed(evidence.observed)))) == digest(evidence)
 
@@ -83,18 +117,35 @@ def test_removing_telemetry_never_strengthens_an_absence(sim: Sim, docs, lost: s
 def test_adding_a_sighting_never_strengthens_an_absence(sim: Sim, docs, pair: tuple[str, str]) -> None:
     more = replace(sim, edges=(*(e for e in sim.edges if (e.source, e.target) != pair), TrueEdge(*pair, rate=0.3)))
     seen = compare(more.evidence(60, docs), Policy())
-    ends = {(r.finding.source.name, r.finding.target.name) for r in seen.rows if r.finding.flag is Flag.DOC_ONLY and r.finding.status in ("absent_strong", "ceased")}
-    assert pair not in ends or sim.requests[pair[0]] == 0 or not any(Cache(more).count(e, d) for e in more.edges if (e.source, e.target) == pair for d in range(60))
+    ends = {
+        (r.finding.source.name, r.finding.target.name)
+        for r in seen.rows
+        if r.finding.flag is Flag.DOC_ONLY and r.finding.status in ("absent_strong", "ceased")
+    }
+    assert (
+        pair not in ends
+        or sim.requests[pair[0]] == 0
+        or not any(Cache(more).count(e, d) for e in more.edges if (e.source, e.target) == pair for d in range(60))
+    )
 
 
 @settings(max_examples=40)
-@given(worlds(), documents(), st.sampled_from(list(Classification)), st.sampled_from([(), ("x",), ("y",), ("x", "y"), ("z",)]))
-def test_a_reader_gets_exactly_the_report_of_the_claims_it_sees(sim: Sim, docs, clearance: Classification, namespaces: tuple[str, ...]) -> None:
+@given(
+    worlds(),
+    documents(),
+    st.sampled_from(list(Classification)),
+    st.sampled_from([(), ("x",), ("y",), ("x", "y"), ("z",)]),
+)
+def test_a_reader_gets_exactly_the_report_of_the_claims_it_sees(
+    sim: Sim, docs, clearance: Classification, namespaces: tuple[str, ...]
+) -> None:
     made = compare(sim.evidence(40, docs), Policy())
     labels = visible(made.labels, clearance, namespaces)
     shown = [d for d in docs if label(d.claims[0]) in labels]
     alone = compare(replace(sim.evidence(40, shown), registry=made.world.evidence.registry), Policy())
-    assert sorted(repr(r.finding) for r in made.seen_with(labels)) == sorted(repr(r.finding) for r in alone.seen_with(alone.labels))
+    assert sorted(repr(r.finding) for r in made.seen_with(labels)) == sorted(
+        repr(r.finding) for r in alone.seen_with(alone.labels)
+    )
 
 
 @given(st.sets(st.sampled_from([f"{c.value}|{n}" for c in Classification for n in "xyz"])))
@@ -133,4 +184,3 @@ def test_numbers_of_the_contract() -> None:
     assert [stats.silent_days_needed(a, 90, 1e-3) for a in (90, 30, 13)] == [2, 19, 56]
     assert stats.share_upper(0, 299) <= 0.01 < stats.share_upper(0, 298)
     assert round(stats.rate_upper(4100 * 3, 1.0, 0.05) * 4100) == 1
-

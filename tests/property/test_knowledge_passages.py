@@ -9,11 +9,35 @@ from knowledge.graphemes import may_cut
 from knowledge.passages import WHOLE_LIMIT, chunk
 from knowledge.sections import Kind, Syntax
 
-PIECES = st.sampled_from([
-    "# Title\n", "## 절\n", "Heading\n=====\n", "sub\n---\n", "text with words. And more of it! ", "한국어 문장이 이어진다. ", "\n", "\n\n", "```python\nx = 1\n\n# no heading\n```\n",
-    "~~~\nopen fence\n", "| a | b |\n| - | - |\n| 1 | 2 |\n", "- item\n", "👩‍👩‍👧‍👦🇰🇷é", "가나다" * 60, "x" * 300, "\t", "<!-- classification: RESTRICTED -->\n",
-    "<!-- /classification -->\n", "    indented\n", "> quote\n", "***\n", "==\n", "| not a table\n", "e\u0301\u0302" * 40, "---\n",
-])
+PIECES = st.sampled_from(
+    [
+        "# Title\n",
+        "## 절\n",
+        "Heading\n=====\n",
+        "sub\n---\n",
+        "text with words. And more of it! ",
+        "한국어 문장이 이어진다. ",
+        "\n",
+        "\n\n",
+        "```python\nx = 1\n\n# no heading\n```\n",
+        "~~~\nopen fence\n",
+        "| a | b |\n| - | - |\n| 1 | 2 |\n",
+        "- item\n",
+        "👩‍👩‍👧‍👦🇰🇷é",
+        "가나다" * 60,
+        "x" * 300,
+        "\t",
+        "<!-- classification: RESTRICTED -->\n",
+        "<!-- /classification -->\n",
+        "    indented\n",
+        "> quote\n",
+        "***\n",
+        "==\n",
+        "| not a table\n",
+        "e\u0301\u0302" * 40,
+        "---\n",
+    ]
+)
 TEXTS = st.lists(PIECES, max_size=40).map("".join)
 
 
@@ -55,7 +79,11 @@ def test_an_inserted_section_leaves_the_others_as_they_were():
 def test_headings_of_every_kind_and_depth():
     text = "Title\n=====\n\na\n\nSub\n---\n\nb\n\n### Three #\n\nc\n\n#### [Four](x) `code` {#id}\n\nd\n\n##### 5\n\ne\n\n###### 6\n\nf\n"
     assert list(sections(text)) == [
-        ("Title",), ("Title", "Sub"), ("Title", "Sub", "Three"), ("Title", "Sub", "Three", "Four code"), ("Title", "Sub", "Three", "Four code", "5"),
+        ("Title",),
+        ("Title", "Sub"),
+        ("Title", "Sub", "Three"),
+        ("Title", "Sub", "Three", "Four code"),
+        ("Title", "Sub", "Three", "Four code", "5"),
         ("Title", "Sub", "Three", "Four code", "5", "6"),
     ]
 
@@ -72,7 +100,9 @@ def test_fences_and_tables_stay_whole_and_their_hashes_are_no_headings():
 
 def test_a_mark_raises_a_stretch_and_nothing_around_it():
     text = "# A\n\nopen\n\n<!-- classification: RESTRICTED -->\nhidden\n\n<!-- /classification -->\nopen again\n\n## B\n\nmore\n"
-    levels = {text[piece.start : piece.end].strip().splitlines()[-1]: piece.level for piece in chunk(text, Syntax.MARKDOWN)}
+    levels = {
+        text[piece.start : piece.end].strip().splitlines()[-1]: piece.level for piece in chunk(text, Syntax.MARKDOWN)
+    }
     assert levels == {"open": None, "hidden": "RESTRICTED", "open again": None, "more": None}
     assert all(piece.lead == "" for piece in chunk(text, Syntax.MARKDOWN))
 
@@ -84,5 +114,12 @@ def test_front_matter_is_a_passage_of_its_own():
 
 
 def test_rst_and_asciidoc_headings():
-    assert [p.section for p in chunk("Top\n===\n\na\n\nSub\n---\n\nb\n\nTop2\n====\n\nc\n", Syntax.RST)] == [("Top",), ("Top", "Sub"), ("Top2",)]
-    assert [p.section for p in chunk("= Top\n\na\n\n== Sub\n\nb\n\n----\n= code\n----\n", Syntax.ASCIIDOC)] == [("Top",), ("Top", "Sub")]
+    assert [p.section for p in chunk("Top\n===\n\na\n\nSub\n---\n\nb\n\nTop2\n====\n\nc\n", Syntax.RST)] == [
+        ("Top",),
+        ("Top", "Sub"),
+        ("Top2",),
+    ]
+    assert [p.section for p in chunk("= Top\n\na\n\n== Sub\n\nb\n\n----\n= code\n----\n", Syntax.ASCIIDOC)] == [
+        ("Top",),
+        ("Top", "Sub"),
+    ]

@@ -12,7 +12,9 @@ from nexus.model.tables import Sieve, encoded, places, stable_order
 
 # Few and many distinct ones, equal upper bits, the ends of the range.
 NUMBERS = st.one_of(
-    st.lists(st.integers(0, 2**64 - 1), max_size=60), st.lists(st.integers(0, 5), max_size=200), st.lists(st.integers(2**64 - 90, 2**64 - 1), max_size=90),
+    st.lists(st.integers(0, 2**64 - 1), max_size=60),
+    st.lists(st.integers(0, 5), max_size=200),
+    st.lists(st.integers(2**64 - 90, 2**64 - 1), max_size=90),
 ).map(lambda numbers: np.array(numbers, dtype=np.uint64))
 
 
@@ -49,14 +51,24 @@ def test_a_sieve_passes_over_most_others():
     assert Sieve(held).may_hold(others).mean() < 0.02
 
 
-BUCKET = st.tuples(st.integers(1, 4), st.sampled_from([0, 60]), st.integers(0, 2**16 - 1) | st.integers(7, 9), st.integers(-3, 3) | st.integers(-(2**46), 2**46))
+BUCKET = st.tuples(
+    st.integers(1, 4),
+    st.sampled_from([0, 60]),
+    st.integers(0, 2**16 - 1) | st.integers(7, 9),
+    st.integers(-3, 3) | st.integers(-(2**46), 2**46),
+)
 
 
 @settings(deadline=None, max_examples=40)
 @given(parts=st.lists(st.lists(BUCKET, max_size=30), min_size=1, max_size=5))
 def test_packed_sketches_add_up_as_their_lines_do(parts):
     def summed(lines):
-        return lines.group_by("edge", "start", "mark").agg(pl.col("n").sum()).filter(pl.col("n") != 0).sort("edge", "start", "mark")
+        return (
+            lines.group_by("edge", "start", "mark")
+            .agg(pl.col("n").sum())
+            .filter(pl.col("n") != 0)
+            .sort("edge", "start", "mark")
+        )
 
     lines = [summed(pl.DataFrame(part, schema=LINES, orient="row")) for part in parts]
     packed = add_sketches(*(pack(part) for part in lines))
@@ -65,10 +77,26 @@ def test_packed_sketches_add_up_as_their_lines_do(parts):
 
 
 @settings(deadline=None, max_examples=40)
-@given(found=st.lists(st.tuples(st.integers(1, 2), st.integers(0, 1) | st.integers(0, 2**64 - 1), st.integers(0, 6), st.none() | st.integers(0, 5) | st.integers(0, 2**62), st.booleans()), max_size=60))
+@given(
+    found=st.lists(
+        st.tuples(
+            st.integers(1, 2),
+            st.integers(0, 1) | st.integers(0, 2**64 - 1),
+            st.integers(0, 6),
+            st.none() | st.integers(0, 5) | st.integers(0, 2**62),
+            st.booleans(),
+        ),
+        max_size=60,
+    )
+)
 def test_sample_traces_are_the_smallest_and_the_slowest(found):
     samples = pl.DataFrame(
-        [(edge, 0, 1, None, None, None, high, low, span, duration, failed) for span, (edge, high, low, duration, failed) in enumerate(found)], schema=SAMPLE_SCHEMA, orient="row",
+        [
+            (edge, 0, 1, None, None, None, high, low, span, duration, failed)
+            for span, (edge, high, low, duration, failed) in enumerate(found)
+        ],
+        schema=SAMPLE_SCHEMA,
+        orient="row",
     )
     shown = examples(samples)
     for (edge,), of in samples.group_by("edge"):
@@ -76,5 +104,13 @@ def test_sample_traces_are_the_smallest_and_the_slowest(found):
         for outcome, flag, kept in (("error", True, KEPT), ("ordinary", False, 3 * KEPT)):
             traces = sorted(set(of.filter(pl.col("failed") == flag).select(TRACE).rows()))
             assert mine.filter(pl.col("outcome") == outcome).select(TRACE).rows() == traces[:kept]
-        longest = of.drop_nulls("duration_ns").group_by(*ROW, *TRACE).agg(pl.col("duration_ns").max()).sort("duration_ns", *TRACE, descending=[True, False, False])
-        assert mine.filter(pl.col("outcome") == "slowest").select("duration_ns", *TRACE).rows() == longest.head(KEPT).select("duration_ns", *TRACE).rows()
+        longest = (
+            of.drop_nulls("duration_ns")
+            .group_by(*ROW, *TRACE)
+            .agg(pl.col("duration_ns").max())
+            .sort("duration_ns", *TRACE, descending=[True, False, False])
+        )
+        assert (
+            mine.filter(pl.col("outcome") == "slowest").select("duration_ns", *TRACE).rows()
+            == longest.head(KEPT).select("duration_ns", *TRACE).rows()
+        )

@@ -20,8 +20,13 @@ from nexus.model.span import SPAN_SCHEMA
 RULES = Rules()
 START = 1_768_478_400_000_000_000
 ATTRIBUTES = (
-    {}, {"http.request.method": "GET", "url.path": "/x"}, {"rpc.system": "grpc", "rpc.service": "s.S", "rpc.method": "M"}, {"server.address": "h.example"},
-    {"db.system": "mysql", "server.address": "10.0.0.1"}, {"peer.service": "svc-1"}, {"messaging.system": "kafka", "messaging.destination.name": "q"},
+    {},
+    {"http.request.method": "GET", "url.path": "/x"},
+    {"rpc.system": "grpc", "rpc.service": "s.S", "rpc.method": "M"},
+    {"server.address": "h.example"},
+    {"db.system": "mysql", "server.address": "10.0.0.1"},
+    {"peer.service": "svc-1"},
+    {"messaging.system": "kafka", "messaging.destination.name": "q"},
     {"messaging.system": "kafka", "messaging.destination.name": "q", "messaging.operation.type": "create"},
     {"messaging.system": "kafka", "messaging.operation.type": "receive", "messaging.batch.message_count": "2"},
 )
@@ -35,22 +40,47 @@ def span_sets(draw):
     for _ in range(draw(st.integers(1, 24))):
         trace, number = rng.randrange(3), rng.randrange(1, 9)
         begin = START + rng.randrange(0, 130_000) * 1_000_000
-        rows.append({
-            "tenant": rng.choice(["t0", "t0", "t1"]), "trace_id": bytes([1, trace]) * 8, "span_id": bytes([number]) * 8,
-            "parent_id": rng.choice([b"", bytes([rng.randrange(1, 9)]) * 8, bytes([rng.randrange(1, 9)]) * 8, b"bad"]), "kind": rng.randrange(6),
-            "name": rng.choice(["op", "/s.S/M", "GET"]), "start_ns": begin, "end_ns": begin + rng.randrange(-5, 60_000) * 1_000_000, "status": rng.randrange(3),
-            "status_message": rng.choice(["", "cancelled"]), "trace_state": rng.choice(["", "ot=th:8", "ot=th:c"]), "flags": rng.choice([0, 0x101, 0x301]),
-            "service_name": rng.choice(["svc-1", "svc-2", "svc-3", ""]), "environment": rng.choice([None, "prod"]), "service_version": rng.choice([None, "1"]),
-            "attributes": [{"key": k, "value": v} for k, v in rng.choice(ATTRIBUTES).items()], "attribute_count": 1,
-            "links": [{"trace_id": bytes([1, rng.randrange(3)]) * 8, "span_id": bytes([rng.randrange(1, 9)]) * 8} for _ in range(rng.choice([0, 0, 1, 2]))],
-        })
+        rows.append(
+            {
+                "tenant": rng.choice(["t0", "t0", "t1"]),
+                "trace_id": bytes([1, trace]) * 8,
+                "span_id": bytes([number]) * 8,
+                "parent_id": rng.choice(
+                    [b"", bytes([rng.randrange(1, 9)]) * 8, bytes([rng.randrange(1, 9)]) * 8, b"bad"]
+                ),
+                "kind": rng.randrange(6),
+                "name": rng.choice(["op", "/s.S/M", "GET"]),
+                "start_ns": begin,
+                "end_ns": begin + rng.randrange(-5, 60_000) * 1_000_000,
+                "status": rng.randrange(3),
+                "status_message": rng.choice(["", "cancelled"]),
+                "trace_state": rng.choice(["", "ot=th:8", "ot=th:c"]),
+                "flags": rng.choice([0, 0x101, 0x301]),
+                "service_name": rng.choice(["svc-1", "svc-2", "svc-3", ""]),
+                "environment": rng.choice([None, "prod"]),
+                "service_version": rng.choice([None, "1"]),
+                "attributes": [{"key": k, "value": v} for k, v in rng.choice(ATTRIBUTES).items()],
+                "attribute_count": 1,
+                "links": [
+                    {"trace_id": bytes([1, rng.randrange(3)]) * 8, "span_id": bytes([rng.randrange(1, 9)]) * 8}
+                    for _ in range(rng.choice([0, 0, 1, 2]))
+                ],
+            }
+        )
     return pl.DataFrame(rows, schema=SPAN_SCHEMA, orient="row")
 
 
 def said(spans):
     """What each fact of spans says, and when and where."""
     found = observe(coded(spans), RULES)
-    facts = pl.concat([found.facts.single.drop("fact", "example"), found.examples(), found.facts.classes.select(pl.all().gather(found.facts.single["fact"]))], how="horizontal")
+    facts = pl.concat(
+        [
+            found.facts.single.drop("fact", "example"),
+            found.examples(),
+            found.facts.classes.select(pl.all().gather(found.facts.single["fact"])),
+        ],
+        how="horizontal",
+    )
     return [repr(row) for row in facts.select(sorted(facts.columns)).rows()]
 
 
@@ -70,10 +100,22 @@ def rolled(changes):
     key = ["name", "start"]
     total = pl.concat(totals).group_by(key).agg(pl.all().sum())
     total = total.filter(pl.any_horizontal(pl.exclude(key) != 0)).sort(key)
-    bag = pl.concat(bags).group_by(*key, "kind", "item").agg(pl.col("n", "m").sum()).filter((pl.col("n") != 0) | (pl.col("m") != 0)).sort(*key, "kind", "item")
-    sketch = pl.concat(sketches).group_by(*key, "mark").agg(pl.col("n").sum()).filter(pl.col("n") != 0).sort(*key, "mark")
+    bag = (
+        pl.concat(bags)
+        .group_by(*key, "kind", "item")
+        .agg(pl.col("n", "m").sum())
+        .filter((pl.col("n") != 0) | (pl.col("m") != 0))
+        .sort(*key, "kind", "item")
+    )
+    sketch = (
+        pl.concat(sketches).group_by(*key, "mark").agg(pl.col("n").sum()).filter(pl.col("n") != 0).sort(*key, "mark")
+    )
     sample = pl.concat(samples)
-    sample = sample.group_by([name for name in sample.columns if name != "sign"]).agg(pl.col("sign").sum()).filter(pl.col("sign") != 0)
+    sample = (
+        sample.group_by([name for name in sample.columns if name != "sign"])
+        .agg(pl.col("sign").sum())
+        .filter(pl.col("sign") != 0)
+    )
     return total.rows(), bag.rows(), sketch.rows(), sorted(map(repr, sample.select(sorted(sample.columns)).rows()))
 
 
@@ -117,7 +159,9 @@ def test_extremes_merge(spans, share):
     cut = int(samples.height * share)
     parts = samples[:cut], samples[cut:]
     key = ["edge", "start"]
-    assert merge_bounds(pl.concat([bounds(part) for part in parts])).sort(key).rows() == bounds(samples).sort(key).rows()
+    assert (
+        merge_bounds(pl.concat([bounds(part) for part in parts])).sort(key).rows() == bounds(samples).sort(key).rows()
+    )
     merged = merge_examples(pl.concat([examples(part) for part in parts]))
     assert sorted(map(repr, merged.rows())) == sorted(map(repr, examples(samples).rows()))
 
@@ -126,11 +170,25 @@ def test_keys_that_collide_do_not_join_tenants(monkeypatch):
     from nexus.model import coded as module
 
     monkeypatch.setattr(module, "tenant_key", lambda _tenant: 0)
-    base = {"trace_id": b"t" * 16, "flags": 0, "start_ns": START, "end_ns": START + 10, "status": 0, "name": "op", "attributes": [], "links": [], "attribute_count": 0}
-    spans = pl.DataFrame([
-        {**base, "tenant": "t0", "span_id": b"1" * 8, "parent_id": b"", "kind": 3, "service_name": "a"},
-        {**base, "tenant": "t1", "span_id": b"2" * 8, "parent_id": b"1" * 8, "kind": 2, "service_name": "b"},
-    ], schema=SPAN_SCHEMA, orient="row")
+    base = {
+        "trace_id": b"t" * 16,
+        "flags": 0,
+        "start_ns": START,
+        "end_ns": START + 10,
+        "status": 0,
+        "name": "op",
+        "attributes": [],
+        "links": [],
+        "attribute_count": 0,
+    }
+    spans = pl.DataFrame(
+        [
+            {**base, "tenant": "t0", "span_id": b"1" * 8, "parent_id": b"", "kind": 3, "service_name": "a"},
+            {**base, "tenant": "t1", "span_id": b"2" * 8, "parent_id": b"1" * 8, "kind": 2, "service_name": "b"},
+        ],
+        schema=SPAN_SCHEMA,
+        orient="row",
+    )
     assert observe(coded(spans), RULES).facts.single.height == 0
 
 
@@ -139,8 +197,19 @@ def test_contents_that_collide_do_not_speak_for_other_tenants(monkeypatch):
 
     monkeypatch.setattr(module, "mixed", lambda columns: np.zeros(len(list(columns)[0]), dtype=np.uint64))
     rows = [
-        {"tenant": tenant, "trace_id": b"t" * 16, "span_id": b"1" * 8, "parent_id": b"", "kind": 2, "service_name": tenant, "start_ns": START, "end_ns": START + 10, "attributes": [],
-         "links": []} for tenant in ("t0", "t1")
+        {
+            "tenant": tenant,
+            "trace_id": b"t" * 16,
+            "span_id": b"1" * 8,
+            "parent_id": b"",
+            "kind": 2,
+            "service_name": tenant,
+            "start_ns": START,
+            "end_ns": START + 10,
+            "attributes": [],
+            "links": [],
+        }
+        for tenant in ("t0", "t1")
     ]
     found = coded(pl.DataFrame(rows, schema=SPAN_SCHEMA, orient="row"))
     assert found.said("service_name").to_list() == ["t0", "t1"]

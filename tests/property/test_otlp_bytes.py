@@ -40,7 +40,9 @@ def oracle_class() -> Any:
                 if field.type == descriptor_pb2.FieldDescriptorProto.TYPE_STRING:
                     field.type = descriptor_pb2.FieldDescriptorProto.TYPE_BYTES
         pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest"))
+    return message_factory.GetMessageClass(
+        pool.FindMessageTypeByName("opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest")
+    )
 
 
 REQUEST = oracle_class()
@@ -51,7 +53,10 @@ def make(rng: random.Random) -> bytes:
     request = trace_service_pb2.ExportTraceServiceRequest()
     for _ in range(rng.randint(0, 3)):
         block = request.resource_spans.add(schema_url=rng.choice(["", "x"]))
-        for name in rng.sample(["service.name", "service.version", "telemetry.sdk.name", "deployment.environment.name", "host.name"], rng.randint(0, 4)):
+        for name in rng.sample(
+            ["service.name", "service.version", "telemetry.sdk.name", "deployment.environment.name", "host.name"],
+            rng.randint(0, 4),
+        ):
             block.resource.attributes.add(key=name).value.string_value = rng.choice(["a", "", "b" * 200])
         for _ in range(rng.randint(0, 2)):
             scope = block.scope_spans.add()
@@ -96,7 +101,16 @@ def damage(body: bytes, rng: random.Random) -> bytes:
         elif kind == 1:
             del out[at : at + rng.randint(1, 12)]
         elif kind == 2:
-            out[at:at] = rng.choice([b"\xff" * 10, b"\x0b\x0c", b"\x0b", b"\x80", b"\xfa\xff\xff\xff\xff\x0f", rng.randbytes(rng.randint(1, 6))])
+            out[at:at] = rng.choice(
+                [
+                    b"\xff" * 10,
+                    b"\x0b\x0c",
+                    b"\x0b",
+                    b"\x80",
+                    b"\xfa\xff\xff\xff\xff\x0f",
+                    rng.randbytes(rng.randint(1, 6)),
+                ]
+            )
         elif kind == 3:
             out[at:at] = out[at : at + rng.randint(1, 40)]
         elif kind == 4:
@@ -143,16 +157,31 @@ def check(bodies: list[bytes]) -> None:
             if reason := usable(span):
                 refused[reason] = refused.get(reason, 0) + 1
         told = [r for r in found.rejections if r.request == number]
-        assert {reason: sum(r.count for r in told if r.reason == reason) for reason in {r.reason for r in told}} == refused, body.hex()
+        assert {
+            reason: sum(r.count for r in told if r.reason == reason) for reason in {r.reason for r in told}
+        } == refused, body.hex()
         for span in wanted:
             row = next(rows)
-            assert (row["trace_id"], row["span_id"], row["parent_id"]) == (span.trace_id, span.span_id, span.parent_span_id), body.hex()
-            assert (row["kind"], row["start_ns"], row["flags"]) == (span.kind if 0 <= span.kind <= 5 else 0, span.start_time_unix_nano, span.flags), body.hex()
+            assert (row["trace_id"], row["span_id"], row["parent_id"]) == (
+                span.trace_id,
+                span.span_id,
+                span.parent_span_id,
+            ), body.hex()
+            assert (row["kind"], row["start_ns"], row["flags"]) == (
+                span.kind if 0 <= span.kind <= 5 else 0,
+                span.start_time_unix_nano,
+                span.flags,
+            ), body.hex()
             assert row["attribute_count"] == len(span.attributes), body.hex()
             assert row["status"] == (span.status.code if 0 <= span.status.code <= 2 else 0), body.hex()
-            assert [key["key"] for key in row["attributes"] or ()] == [text(a.key) for a in span.attributes if text(a.key) in KEPT and a.value.WhichOneof("value")], body.hex()
+            assert [key["key"] for key in row["attributes"] or ()] == [
+                text(a.key) for a in span.attributes if text(a.key) in KEPT and a.value.WhichOneof("value")
+            ], body.hex()
             assert [(link["trace_id"], link["span_id"]) for link in row["links"] or ()] == [
-                (link.trace_id, link.span_id) for link in span.links if len(link.trace_id) == 16 and any(link.trace_id) and len(link.span_id) == 8 and any(link.span_id)], body.hex()
+                (link.trace_id, link.span_id)
+                for link in span.links
+                if len(link.trace_id) == 16 and any(link.trace_id) and len(link.span_id) == 8 and any(link.span_id)
+            ], body.hex()
             if span.name.isascii() and span.trace_state.isascii():
                 assert (row["name"], row["trace_state"]) == (text(span.name), text(span.trace_state)), body.hex()
     assert next(rows, None) is None
@@ -178,6 +207,8 @@ def test_noise_is_survived(bodies: list[bytes]) -> None:
     decode_batch(bodies, ["t"] * len(bodies))
 
 
-@pytest.mark.parametrize("body", [b"", b"\x0a", b"\x0a\xff\xff\xff\xff\x0f", b"\x0b" * 5000, b"\x0a\x00" * 3000, b"\x80" * 5000])
+@pytest.mark.parametrize(
+    "body", [b"", b"\x0a", b"\x0a\xff\xff\xff\xff\x0f", b"\x0b" * 5000, b"\x0a\x00" * 3000, b"\x80" * 5000]
+)
 def test_shapes_that_lead_a_walk_astray(body: bytes) -> None:
     check([body, make(random.Random(1))])

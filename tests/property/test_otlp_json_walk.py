@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from collector_receiver import otlp_json, scan_json
+from collector_receiver import json_walk, otlp_json
+from collector_receiver.name_table import table
 from collector_receiver.otlp import decode
-from collector_receiver.scan import table
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
 from nexus.errors import MalformedSpans
 
@@ -26,28 +26,43 @@ SKIPPED: list[Any] = [None, True, 5, -0.5e3, "x", [], {}, [1, [2, {"a": [None]}]
 
 @pytest.fixture(scope="module", autouse=True)
 def _ready() -> None:
-    scan_json.compile_now()
+    json_walk.compile_now()
 
 
 def attribute(rng: random.Random) -> dict[str, Any]:
-    value: Any = rng.choice([
-        {"stringValue": rng.choice(TEXTS)}, {"intValue": rng.choice([0, -1, "200", 2**63 - 1, str(1 - 2**63), 2**62])}, {"boolValue": rng.random() < 0.5},
-        {"stringValue": "x", "future": rng.choice(SKIPPED)},
-    ])
+    value: Any = rng.choice(
+        [
+            {"stringValue": rng.choice(TEXTS)},
+            {"intValue": rng.choice([0, -1, "200", 2**63 - 1, str(1 - 2**63), 2**62])},
+            {"boolValue": rng.random() < 0.5},
+            {"stringValue": "x", "future": rng.choice(SKIPPED)},
+        ]
+    )
     return {"key": rng.choice([rng.choice(NAMES), rng.choice(NAMES), "of.no.use", ""]), "value": value}
 
 
 def ids(rng: random.Random) -> dict[str, Any]:
     hexed = rng.choice([str.lower, str.upper])
-    return {"traceId": hexed(rng.randbytes(16).hex()), "spanId": hexed(rng.randbytes(rng.choice([8, 8, 8, 4, 0])).hex())}
+    return {
+        "traceId": hexed(rng.randbytes(16).hex()),
+        "spanId": hexed(rng.randbytes(rng.choice([8, 8, 8, 4, 0])).hex()),
+    }
 
 
 def span(rng: random.Random) -> dict[str, Any]:
     made = {
-        **ids(rng), "parentSpanId": rng.choice(["", rng.randbytes(8).hex(), "0" * 16]), "name": rng.choice(TEXTS), "traceState": rng.choice(["", "ot=th:8"]), "kind": rng.randint(0, 5),
-        "startTimeUnixNano": rng.choice(["1768478400000000000", 1_768_478_400_000_000_000, 0, "1"]), "endTimeUnixNano": rng.choice(["1768478400000000001", 5]),
-        "flags": rng.choice([0, 0x301, 2**32 - 1]), "status": rng.choice([{}, {"code": 2, "message": 'bad "one"'}, {"message": "x"}]),
-        "attributes": [attribute(rng) for _ in range(rng.randint(0, 5))], "links": [ids(rng) for _ in range(rng.randint(0, 2))], "droppedAttributesCount": 0,
+        **ids(rng),
+        "parentSpanId": rng.choice(["", rng.randbytes(8).hex(), "0" * 16]),
+        "name": rng.choice(TEXTS),
+        "traceState": rng.choice(["", "ot=th:8"]),
+        "kind": rng.randint(0, 5),
+        "startTimeUnixNano": rng.choice(["1768478400000000000", 1_768_478_400_000_000_000, 0, "1"]),
+        "endTimeUnixNano": rng.choice(["1768478400000000001", 5]),
+        "flags": rng.choice([0, 0x301, 2**32 - 1]),
+        "status": rng.choice([{}, {"code": 2, "message": 'bad "one"'}, {"message": "x"}]),
+        "attributes": [attribute(rng) for _ in range(rng.randint(0, 5))],
+        "links": [ids(rng) for _ in range(rng.randint(0, 2))],
+        "droppedAttributesCount": 0,
         "events": [{"timeUnixNano": "5", "name": "e", "attributes": [attribute(rng)]}],
     }
     kept = rng.sample(sorted(made), rng.randint(2, len(made)))
@@ -55,16 +70,36 @@ def span(rng: random.Random) -> dict[str, Any]:
 
 
 def document(rng: random.Random) -> dict[str, Any]:
-    return {"resourceSpans": [
-        {
-            "resource": {"attributes": [{"key": rng.choice(["service.name", "host.name", "telemetry.sdk.name"]), "value": {"stringValue": rng.choice(TEXTS)}} for _ in range(rng.randint(0, 3))]},
-            "schemaUrl": "x", "scopeSpans": [{"scope": {"name": "lib", "attributes": []}, "spans": [span(rng) for _ in range(rng.randint(0, 3))]} for _ in range(rng.randint(0, 2))],
-        } for _ in range(rng.randint(1, 2))
-    ]}
+    return {
+        "resourceSpans": [
+            {
+                "resource": {
+                    "attributes": [
+                        {
+                            "key": rng.choice(["service.name", "host.name", "telemetry.sdk.name"]),
+                            "value": {"stringValue": rng.choice(TEXTS)},
+                        }
+                        for _ in range(rng.randint(0, 3))
+                    ]
+                },
+                "schemaUrl": "x",
+                "scopeSpans": [
+                    {"scope": {"name": "lib", "attributes": []}, "spans": [span(rng) for _ in range(rng.randint(0, 3))]}
+                    for _ in range(rng.randint(0, 2))
+                ],
+            }
+            for _ in range(rng.randint(1, 2))
+        ]
+    }
 
 
 def written(content: Any, rng: random.Random) -> bytes:
-    return json.dumps(content, ensure_ascii=rng.random() < 0.5, indent=rng.choice([None, 1]), separators=rng.choice([(",", ":"), (" , ", " : ")])).encode("utf-8", "surrogatepass")
+    return json.dumps(
+        content,
+        ensure_ascii=rng.random() < 0.5,
+        indent=rng.choice([None, 1]),
+        separators=rng.choice([(",", ":"), (" , ", " : ")]),
+    ).encode("utf-8", "surrogatepass")
 
 
 def damaged(body: bytes, rng: random.Random) -> bytes:
@@ -77,7 +112,9 @@ def damaged(body: bytes, rng: random.Random) -> bytes:
         elif kind == 1:
             del out[at : at + rng.randint(1, 6)]
         elif kind == 2:
-            out[at:at] = rng.choice([b",", b"null", b"{", b"]", b'"', b"\\u00e9", b"\\", b"1e999", b'"name":"again",', b"-", b"01"])
+            out[at:at] = rng.choice(
+                [b",", b"null", b"{", b"]", b'"', b"\\u00e9", b"\\", b"1e999", b'"name":"again",', b"-", b"01"]
+            )
         elif kind == 3:
             out = out[:at] or bytearray(b" ")
         else:
@@ -86,7 +123,7 @@ def damaged(body: bytes, rng: random.Random) -> bytes:
 
 
 def fast(body: bytes) -> bytes | None:
-    return scan_json.converted(body, table(KEPT), table(RESOURCE_KEPT)) if otlp_json._is_utf8(body) else None  # noqa: SLF001  # as `to_protobuf` does
+    return json_walk.converted(body, table(KEPT), table(RESOURCE_KEPT)) if otlp_json._is_utf8(body) else None  # noqa: SLF001  # as `to_protobuf` does
 
 
 def slow(body: bytes) -> bytes:
@@ -109,7 +146,9 @@ def same(body: bytes) -> bool:
 
 def usual(value: Any) -> bool:
     """Whether no text has half a surrogate pair, or one that must be put together from two escapes."""
-    return not any(ord(letter) > 0xFFFF or 0xD800 <= ord(letter) <= 0xDFFF for letter in json.dumps(value, ensure_ascii=False))
+    return not any(
+        ord(letter) > 0xFFFF or 0xD800 <= ord(letter) <= 0xDFFF for letter in json.dumps(value, ensure_ascii=False)
+    )
 
 
 @settings(max_examples=250, deadline=None)
@@ -120,7 +159,11 @@ def test_what_exporters_send_is_read_as_the_converter_reads_it(seed: int) -> Non
     body = written(content, rng)
     took = same(body)
     # Texts apart that are no text, and requests without a span, nothing here is unusual.
-    assert took or not usual(content) or not any(scope["spans"] for block in content["resourceSpans"] for scope in block["scopeSpans"])
+    assert (
+        took
+        or not usual(content)
+        or not any(scope["spans"] for block in content["resourceSpans"] for scope in block["scopeSpans"])
+    )
 
 
 @settings(max_examples=500, deadline=None)
@@ -147,7 +190,10 @@ def test_what_protobuf_reads_too_is_read_alike(seed: int) -> None:
                             holder[name] = base64.b64encode(bytes.fromhex(holder[name])).decode()
     message = ParseDict(plain, ExportTraceServiceRequest(), ignore_unknown_fields=True)
     assert MessageToDict(message) is not None
-    (frame, refused), (wanted, refused_too) = decode(otlp_json.to_protobuf(json.dumps(content).encode()).body, "t"), decode(message.SerializeToString(), "t")
+    (frame, refused), (wanted, refused_too) = (
+        decode(otlp_json.to_protobuf(json.dumps(content).encode()).body, "t"),
+        decode(message.SerializeToString(), "t"),
+    )
     assert frame.equals(wanted)
     assert refused == refused_too
 

@@ -15,14 +15,33 @@ from nexus.plugins import load_plugins
 READERS = load_plugins("designed.readers", "READER")
 NAMES = "entities:\n  - {name: order, aliases: [주문 서비스]}\n  - {name: payment, aliases: [결제 서비스]}\n  - {name: stock}\n  - {name: kafka, kind: topic}\n  - {name: cache, kind: database}\n"
 STATING = [
-    "The order service calls the payment service.", "`order` publishes `order.created` to Kafka.", "주문 서비스는 결제 서비스를 호출한다.", "The **payment service** queries\nthe `stock` service over gRPC.",
-    "| From | To |\n|---|---|\n| order | stock |", "- order → payment", "주문 서비스는 `order.created` 이벤트를 발행한다.", "Sessions are kept in the cache by the order service.",
+    "The order service calls the payment service.",
+    "`order` publishes `order.created` to Kafka.",
+    "주문 서비스는 결제 서비스를 호출한다.",
+    "The **payment service** queries\nthe `stock` service over gRPC.",
+    "| From | To |\n|---|---|\n| order | stock |",
+    "- order → payment",
+    "주문 서비스는 `order.created` 이벤트를 발행한다.",
+    "Sessions are kept in the cache by the order service.",
 ]
 IDLE = [
-    "Nothing depends on this paragraph.", "Orders are listed in alphabetical order.", "```sh\nmake up\n```", "오늘은 날씨가 좋다.", "* a list\n* of things", "> A quotation.", "<!-- a comment -->",
-    "![picture](order.png)", "Run the tests before you push.",
+    "Nothing depends on this paragraph.",
+    "Orders are listed in alphabetical order.",
+    "```sh\nmake up\n```",
+    "오늘은 날씨가 좋다.",
+    "* a list\n* of things",
+    "> A quotation.",
+    "<!-- a comment -->",
+    "![picture](order.png)",
+    "Run the tests before you push.",
 ]
-PIECES = st.lists(st.sampled_from(list("ab 가나주문결제서비스\n\t*_`[]()|#>-:.~<!&") + ["order", "payment", " calls ", "를 호출한다", "```", "\n\n", "| a | b |\n|---|---|\n"]), max_size=80).map("".join)
+PIECES = st.lists(
+    st.sampled_from(
+        list("ab 가나주문결제서비스\n\t*_`[]()|#>-:.~<!&")
+        + ["order", "payment", " calls ", "를 호출한다", "```", "\n\n", "| a | b |\n|---|---|\n"]
+    ),
+    max_size=80,
+).map("".join)
 
 
 def document(body: str) -> SourceText:
@@ -60,7 +79,11 @@ def test_the_order_of_unrelated_paragraphs_changes_nothing(parts: list[str]) -> 
 def test_what_is_cut_from_the_text_is_no_longer_said(chosen: list[int], data: st.DataObject) -> None:
     cut = data.draw(st.sampled_from(chosen))
     rest = [STATING[i] for i in chosen if i != cut]
-    assert relations("\n\n".join(rest)) == set().union(*(relations(part) for part in rest)) if rest else relations("") == set()
+    assert (
+        relations("\n\n".join(rest)) == set().union(*(relations(part) for part in rest))
+        if rest
+        else relations("") == set()
+    )
 
 
 @settings(max_examples=100)

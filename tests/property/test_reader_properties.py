@@ -15,8 +15,14 @@ from nexus.model.document import DocumentRef, SourceText
 from nexus.plugins import load_plugins
 
 CASES = Path(__file__).parent.parent / "cases" / "readers"
-READERS = {name: reader for name, reader in load_plugins("designed.readers", "READER").items() if name not in ("markdown", "text", "entities_yaml")}
-INPUTS = sorted(str(p.relative_to(CASES)) for p in CASES.rglob("*") if p.is_file() and p.suffix not in (".edges", ".md"))
+READERS = {
+    name: reader
+    for name, reader in load_plugins("designed.readers", "READER").items()
+    if name not in ("markdown", "text", "entities_yaml")
+}
+INPUTS = sorted(
+    str(p.relative_to(CASES)) for p in CASES.rglob("*") if p.is_file() and p.suffix not in (".edges", ".md")
+)
 NAMES = ("Cart", "Billing", "Pricing", "Ledger", "Search", "Mailer")
 
 
@@ -68,7 +74,10 @@ DRAWN = {
     "w.dsl": ("workspace {{\n model {{\n", '  {a} -> {b} "{label}"\n', " }}\n}}\n"),
 }
 ARROWS = st.lists(
-    st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=8, unique_by=frozenset
+    st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)).filter(lambda pair: pair[0] != pair[1]),
+    min_size=1,
+    max_size=8,
+    unique_by=frozenset,
 )
 
 
@@ -92,7 +101,9 @@ def said(path: str, arrows: list[tuple[str, str, str]]) -> list[tuple[str, str, 
 @pytest.mark.parametrize("path", sorted(DRAWN))
 @settings(max_examples=25)
 @given(arrows=ARROWS, data=st.data())
-def test_mutated_diagram_changes_exactly_the_mutated_claim(path: str, arrows: list[tuple[str, str]], data: st.DataObject) -> None:
+def test_mutated_diagram_changes_exactly_the_mutated_claim(
+    path: str, arrows: list[tuple[str, str]], data: st.DataObject
+) -> None:
     before = [(a, b, f"GET /v{i}") for i, (a, b) in enumerate(arrows)]
     expected = [("CALLS", a, b, label) for a, b, label in before]
     assert said(path, before) == expected

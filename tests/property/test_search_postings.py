@@ -42,7 +42,16 @@ def test_every_term_is_in_one_row_with_all_its_postings(passages: list[dict[int,
 @given(st.lists(PASSAGES, min_size=1, max_size=4))
 def test_joined_is_the_postings_of_all(parts: list[list[dict[int, int]]]) -> None:
     begins = np.cumsum([0, *map(len, parts)])[:-1].tolist()
-    stored = [[packed(column, bits) for column, bits in ((p.terms, 64), (p.places, 32), (p.frequencies, 16))] for p in map(Postings.of, parts)]
-    joined = Postings.joined([Postings(unpacked(terms, 64), unpacked(places, 32), unpacked(times, 16)) for terms, places, times in stored], begins)
+    stored = [
+        [packed(column, bits) for column, bits in ((p.terms, 64), (p.places, 32), (p.frequencies, 16))]
+        for p in map(Postings.of, parts)
+    ]
+    joined = Postings.joined(
+        [Postings(unpacked(terms, 64), unpacked(places, 32), unpacked(times, 16)) for terms, places, times in stored],
+        begins,
+    )
     whole = [passage for part in parts for passage in part]
-    assert {term: list(zip(places.tolist(), times.tolist(), strict=True)) for term, places, times in joined.of_terms(np.unique(joined.terms))} == told(whole)
+    assert {
+        term: list(zip(places.tolist(), times.tolist(), strict=True))
+        for term, places, times in joined.of_terms(np.unique(joined.terms))
+    } == told(whole)

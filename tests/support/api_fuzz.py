@@ -50,8 +50,15 @@ def fuzz(api: Any, method: str, path: str, examples: int, *, anew: bool = False)
     for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
 
         @given(operation.as_strategy(generation_mode=mode))
-        @settings(max_examples=examples, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet, database=None,
-                  derandomize=not anew)
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+            verbosity=Verbosity.quiet,
+            database=None,
+            derandomize=not anew,
+        )
         def check(case: Case) -> None:
             case.call_and_validate(headers=HEADERS, excluded_checks=EXCLUDED)
 

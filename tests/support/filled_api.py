@@ -37,12 +37,20 @@ def _request(number: int, caller: str, callee: str, operation: str, start: int) 
     """One call as its two spans."""
     request = ExportTraceServiceRequest()
     trace = number.to_bytes(16, "big")
-    for span_id, parent, service, kind in ((1, 0, caller, Span.SPAN_KIND_CLIENT), (2, 1, callee, Span.SPAN_KIND_SERVER)):
+    for span_id, parent, service, kind in (
+        (1, 0, caller, Span.SPAN_KIND_CLIENT),
+        (2, 1, callee, Span.SPAN_KIND_SERVER),
+    ):
         resource = request.resource_spans.add()
         for key, value in (("service.name", service), ("deployment.environment.name", "prod")):
             resource.resource.attributes.add(key=key).value.string_value = value
         span = resource.scope_spans.add().spans.add(
-            trace_id=trace, span_id=span_id.to_bytes(8, "big"), name=operation, kind=kind, start_time_unix_nano=start + span_id * 10**6, end_time_unix_nano=start + 10**7,
+            trace_id=trace,
+            span_id=span_id.to_bytes(8, "big"),
+            name=operation,
+            kind=kind,
+            start_time_unix_nano=start + span_id * 10**6,
+            end_time_unix_nano=start + 10**7,
         )
         if parent:
             span.parent_span_id = parent.to_bytes(8, "big")
@@ -58,7 +66,9 @@ def fill(runtime: Runtime, docs: Path) -> None:
         path.write_text(text, encoding="utf-8")
     (docs / "limits.py").write_text("MAX_ITEMS = 30\n", encoding="utf-8")
     start = time.time_ns() - 3600 * 10**9
-    requests = [_request(1000 + 100 * at + n, *call, start + n * 60 * 10**9) for at, call in enumerate(CALLS) for n in range(50)]
+    requests = [
+        _request(1000 + 100 * at + n, *call, start + n * 60 * 10**9) for at, call in enumerate(CALLS) for n in range(50)
+    ]
     decoded = decode_batch(requests, [TENANT] * len(requests))
     runtime.get(SpanLogWriter).append(decoded.spans, "otlp")  # type: ignore[type-abstract]
     runtime.get(AggregateControl).aggregate(settle=True)  # type: ignore[type-abstract]
@@ -71,11 +81,18 @@ def filled_app(database: Database, folder: Path) -> tuple[FastAPI, Runtime]:
     docs = folder / "docs"
     docs.mkdir()
     settings: dict[str, Any] = {
-        "data": folder / "data", "docs": {"roots": [docs]}, "knowledge": {"embedder": "none"}, "answer": {"code_roots": [docs]},
+        "data": folder / "data",
+        "docs": {"roots": [docs]},
+        "knowledge": {"embedder": "none"},
+        "answer": {"code_roots": [docs]},
     }
     runtime = Runtime(load_settings(settings), database)
     fill(runtime, docs)
     context = ApiContext(
-        services=runtime, now=runtime.clock.now, find_principal={EVERYTHING.name: EVERYTHING}.get, local_principal=None, max_body_bytes=1 << 20,
+        services=runtime,
+        now=runtime.clock.now,
+        find_principal={EVERYTHING.name: EVERYTHING}.get,
+        local_principal=None,
+        max_body_bytes=1 << 20,
     )
     return build_app(context), runtime

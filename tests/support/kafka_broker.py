@@ -30,7 +30,17 @@ class Broker:
         self.start()
 
     def start(self):
-        command = [str(self.binary), "broker", "--silent", "--listener-url", f"tcp://127.0.0.1:{self.port}", "--advertised-listener-url", f"tcp://{self.address}", "--storage-engine", "memory://tansu/"]
+        command = [
+            str(self.binary),
+            "broker",
+            "--silent",
+            "--listener-url",
+            f"tcp://127.0.0.1:{self.port}",
+            "--advertised-listener-url",
+            f"tcp://{self.address}",
+            "--storage-engine",
+            "memory://tansu/",
+        ]
         self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:

@@ -45,13 +45,26 @@ class Up:
         return f"http://{self.http}"
 
     def start(self) -> None:
-        command = [str(NEXUS), "up", "--data", str(self.data), "--http", self.http, "--otlp-grpc", self.grpc, "--otlp-http", self.otlp_http]
+        command = [
+            str(NEXUS),
+            "up",
+            "--data",
+            str(self.data),
+            "--http",
+            self.http,
+            "--otlp-grpc",
+            self.grpc,
+            "--otlp-http",
+            self.otlp_http,
+        ]
         for folder in self.docs:
             command += ["--docs", str(folder)]
         self.data.mkdir(parents=True, exist_ok=True)
         clean = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")}
         with (self.data / "up.log").open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, env=clean | self.environment)
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, start_new_session=True, env=clean | self.environment
+            )
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
@@ -88,6 +101,11 @@ class Up:
 
     def call(self, method: str, path: str, body: dict[str, Any] | None, token: str = "") -> Any:
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-        request = urllib.request.Request(self.url + path, method=method, data=json.dumps(body).encode() if body is not None else None, headers=headers)
+        request = urllib.request.Request(
+            self.url + path,
+            method=method,
+            data=json.dumps(body).encode() if body is not None else None,
+            headers=headers,
+        )
         with urllib.request.urlopen(request, timeout=120) as response:
             return json.load(response)

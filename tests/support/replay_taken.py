@@ -39,7 +39,9 @@ def attributes(pairs) -> dict[str, object]:
     return {pair.key: getattr(pair.value, pair.value.WhichOneof("value") or "string_value") for pair in pairs}
 
 
-def take(tmp_path: Path, content: object, name: str = "file") -> tuple[FileReport, list[tuple[dict[str, object], Span]]]:
+def take(
+    tmp_path: Path, content: object, name: str = "file"
+) -> tuple[FileReport, list[tuple[dict[str, object], Span]]]:
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     kept = Kept()

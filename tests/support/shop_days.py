@@ -40,12 +40,26 @@ def request(trace: str, at_ms: float, calls: Iterable[tuple[str, str]] = CALLS, 
     resource = {"deployment.environment.name": environment} if environment else {}
 
     def span(service: str, name: str, parent: str | None, kind: str, after: int) -> dict:
-        return {"service": service, "trace": trace, "span": name, "parent": parent, "kind": kind, "name": "op", "start_ms": at_ms + after, "end_ms": at_ms + 100 - after, "links": [],
-                "resource": resource, "attributes": {"http.request.method": "GET", "url.scheme": "http"} if kind in ("CLIENT", "SERVER") else {}}
+        return {
+            "service": service,
+            "trace": trace,
+            "span": name,
+            "parent": parent,
+            "kind": kind,
+            "name": "op",
+            "start_ms": at_ms + after,
+            "end_ms": at_ms + 100 - after,
+            "links": [],
+            "resource": resource,
+            "attributes": {"http.request.method": "GET", "url.scheme": "http"} if kind in ("CLIENT", "SERVER") else {},
+        }
 
     spans = [span("gateway", "gateway", None, "SERVER", 0)]
     for n, (source, target) in enumerate(calls, 1):
-        spans += [span(source, f"to-{target}", source, "CLIENT", n), span(target, target, f"to-{target}", "SERVER", n + 1)]
+        spans += [
+            span(source, f"to-{target}", source, "CLIENT", n),
+            span(target, target, f"to-{target}", "SERVER", n + 1),
+        ]
     return spans
 
 
@@ -69,7 +83,12 @@ class Shop:
 
         def coverage(tenant, window):
             with database.connection() as connection:
-                return coverage_of(find_ranges(connection, tenant, start=window.start, end=window.end), window, head_sampled=False, sampling_known=True)
+                return coverage_of(
+                    find_ranges(connection, tenant, start=window.start, end=window.end),
+                    window,
+                    head_sampled=False,
+                    sampling_known=True,
+                )
 
         observed = ObservedStore(database, Links(), coverage)
         self.readers = Readers(StoredDesigned(database), observed, observed, StoredCoverage(database, clock, {}))
@@ -96,4 +115,7 @@ class Shop:
 
     def stored(self, environment: str | None = None) -> dict[tuple[str, str], str]:
         """What the newest stored run says."""
-        return {(f.source.name, f.target.name): f.status + ("?" if f.undecided else "") for f in self.report(environment).findings}
+        return {
+            (f.source.name, f.target.name): f.status + ("?" if f.undecided else "")
+            for f in self.report(environment).findings
+        }

@@ -71,15 +71,38 @@ class World:
         self.stopping = threading.Event()
         tempo.now = lambda: self.clock.seconds
 
-    def poller(self, *, limit: int = 2000, budget: int = 0, query: str = "{}", schedule: Schedule | None = None, **access: object) -> Poller:
+    def poller(
+        self,
+        *,
+        limit: int = 2000,
+        budget: int = 0,
+        query: str = "{}",
+        schedule: Schedule | None = None,
+        **access: object,
+    ) -> Poller:
         client = TempoClient(Access(self.tempo.url, **{"timeout_s": 5.0, **access}), sleep=self.pauses.append)
         reader = WindowReader(
-            "default", "tempo", lister=Lister(client, query, limit, lambda: int(self.clock.seconds)), fetcher=Fetcher(client, 4, sleep=self.pauses.append),
-            taker=Taker("default", "tempo", decode, self.log), database=self.database, clock=self.clock, budget=budget, should_stop=self.stopping.is_set,
+            "default",
+            "tempo",
+            lister=Lister(client, query, limit, lambda: int(self.clock.seconds)),
+            fetcher=Fetcher(client, 4, sleep=self.pauses.append),
+            taker=Taker("default", "tempo", decode, self.log),
+            database=self.database,
+            clock=self.clock,
+            budget=budget,
+            should_stop=self.stopping.is_set,
         )
         return Poller(
-            "default", "tempo", client=client, counts=client.counts, query=query, reader=reader, database=self.database, clock=self.clock,
-            schedule=schedule or Schedule(lookback=600, aligned=budget > 0), should_stop=self.stopping.is_set,
+            "default",
+            "tempo",
+            client=client,
+            counts=client.counts,
+            query=query,
+            reader=reader,
+            database=self.database,
+            clock=self.clock,
+            schedule=schedule or Schedule(lookback=600, aligned=budget > 0),
+            should_stop=self.stopping.is_set,
         )
 
     def expected(self) -> set[tuple[bytes, bytes, int]]:
@@ -89,11 +112,16 @@ class World:
 
     def ranges(self) -> list[tuple[int, int, str]]:
         with self.database.connection() as connection:
-            return [(int(r.start.timestamp()) - NOW, int(r.end.timestamp()) - NOW, r.state.value) for r in find_ranges(connection, "default")]
+            return [
+                (int(r.start.timestamp()) - NOW, int(r.end.timestamp()) - NOW, r.state.value)
+                for r in find_ranges(connection, "default")
+            ]
 
     def reasons(self) -> str:
         with self.database.connection() as connection:
-            return "; ".join(r.reason for r in find_ranges(connection, "default", gaps=True) if r.state is not RangeState.PENDING)
+            return "; ".join(
+                r.reason for r in find_ranges(connection, "default", gaps=True) if r.state is not RangeState.PENDING
+            )
 
     def cursor(self):
         with self.database.connection() as connection:

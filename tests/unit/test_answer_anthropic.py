@@ -16,7 +16,14 @@ GOOD = "checkout calls fx: 943 calls, 5 errors [E1]."
 
 
 def narrator(server: FakeAnthropic, **given: object) -> AnthropicNarrator:
-    values = {"api_key": "key", "model": "claude-sonnet-5-5", "retries": 0, "timeout_s": 5.0, "clock": time.monotonic, **given}
+    values = {
+        "api_key": "key",
+        "model": "claude-sonnet-5-5",
+        "retries": 0,
+        "timeout_s": 5.0,
+        "clock": time.monotonic,
+        **given,
+    }
     return AnthropicNarrator(base_url=server.url, **values)  # type: ignore[arg-type]
 
 
@@ -67,7 +74,10 @@ def test_failures_return_the_evidence_and_the_reason(fault: Fault, reason: str) 
 
 
 def test_a_model_that_hangs_is_given_up() -> None:
-    with FakeAnthropic(Fault(text=GOOD, after=2, pause_s=3.0)) as server, pytest.raises(ModelUnavailable, match=r"did not answer|took longer|broke"):
+    with (
+        FakeAnthropic(Fault(text=GOOD, after=2, pause_s=3.0)) as server,
+        pytest.raises(ModelUnavailable, match=r"did not answer|took longer|broke"),
+    ):
         list(narrator(server, timeout_s=0.4).narrate(packet("why does checkout call fx?")))
 
 

@@ -79,11 +79,18 @@ def test_kind_and_roles(text: str, kind: str, subjects: list[str]) -> None:
 def test_a_name_with_two_meanings_is_not_guessed(text: str) -> None:
     found = analyse(text, REGISTRY, NOW)
     assert found.subjects == ()
-    assert [(name, [e.name for e in candidates]) for name, candidates in found.ambiguous] == [("inventory", ["retail/inventory", "warehouse/inventory"])]
+    assert [(name, [e.name for e in candidates]) for name, candidates in found.ambiguous] == [
+        ("inventory", ["retail/inventory", "warehouse/inventory"])
+    ]
 
 
 @pytest.mark.parametrize(
-    ("text", "name"), [("who calls zorblax?", "zorblax"), ("why does checkout call ledger-service?", "ledger-service"), ("누가 zorblax를 호출하나요?", "zorblax")],
+    ("text", "name"),
+    [
+        ("who calls zorblax?", "zorblax"),
+        ("why does checkout call ledger-service?", "ledger-service"),
+        ("누가 zorblax를 호출하나요?", "zorblax"),
+    ],
 )
 def test_an_unknown_name_is_named(text: str, name: str) -> None:
     assert analyse(text, REGISTRY, NOW).unknown == (name,)
@@ -98,10 +105,23 @@ def test_publishers_and_subscribers_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("since yesterday", "2026-01-14T00:00"), ("어제부터", "2026-01-14T00:00"), ("today", "2026-01-15T00:00"), ("in the last 2 hours", "2026-01-15T11:00"),
-        ("지난 3일 동안", "2026-01-12T13:00"), ("최근 1시간", "2026-01-15T12:00"), ("3 days ago", "2026-01-12T13:00"), ("since 2026-01-12 14:30", "2026-01-12T14:30"),
-        ("1월 10일 이후", "2026-01-10T00:00"), ("12월 30일 이후", "2025-12-30T00:00"), ("since 09:15", "2026-01-15T09:15"), ("since 23:00", "2026-01-14T23:00"),
-        ("since monday", "2026-01-12T00:00"), ("지난주", "2026-01-08T13:00"), ("last week", "2026-01-08T13:00"), ("who calls fx", None), ("since 2026-02-31", None),
+        ("since yesterday", "2026-01-14T00:00"),
+        ("어제부터", "2026-01-14T00:00"),
+        ("today", "2026-01-15T00:00"),
+        ("in the last 2 hours", "2026-01-15T11:00"),
+        ("지난 3일 동안", "2026-01-12T13:00"),
+        ("최근 1시간", "2026-01-15T12:00"),
+        ("3 days ago", "2026-01-12T13:00"),
+        ("since 2026-01-12 14:30", "2026-01-12T14:30"),
+        ("1월 10일 이후", "2026-01-10T00:00"),
+        ("12월 30일 이후", "2025-12-30T00:00"),
+        ("since 09:15", "2026-01-15T09:15"),
+        ("since 23:00", "2026-01-14T23:00"),
+        ("since monday", "2026-01-12T00:00"),
+        ("지난주", "2026-01-08T13:00"),
+        ("last week", "2026-01-08T13:00"),
+        ("who calls fx", None),
+        ("since 2026-02-31", None),
         ("last 999999999 days", "2016-01-18T13:00"),
     ],
 )
@@ -110,35 +130,46 @@ def test_time(text: str, expected: str | None) -> None:
     assert found == (datetime.fromisoformat(expected).replace(tzinfo=UTC) if expected else None)
 
 
-@pytest.mark.parametrize(("text", "kind"), [
-    ("What port does checkout listen on?", QuestionKind.DOCUMENT),
-    ("Which language does checkout use?", QuestionKind.DOCUMENT),
-    ("what base image does fx use", QuestionKind.DOCUMENT),
-    ("checkout은 어떤 포트를 사용하나요?", QuestionKind.DOCUMENT),
-    ("fx는 무슨 언어를 쓰나", QuestionKind.DOCUMENT),
-    ("Which database does checkout use?", QuestionKind.CALLEES),
-    ("What does checkout listen to?", QuestionKind.CALLEES),
-    ("What other services does checkout call?", QuestionKind.CALLEES),
-    ("Which services call fx?", QuestionKind.CALLERS),
-    ("checkout은 어떤 서비스를 호출하나요?", QuestionKind.CALLEES),
-    ("어떤 시스템이 fx를 사용하나요?", QuestionKind.CALLERS),
-    ("What error rate does checkout have?", QuestionKind.HEALTH),
-])
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("What port does checkout listen on?", QuestionKind.DOCUMENT),
+        ("Which language does checkout use?", QuestionKind.DOCUMENT),
+        ("what base image does fx use", QuestionKind.DOCUMENT),
+        ("checkout은 어떤 포트를 사용하나요?", QuestionKind.DOCUMENT),
+        ("fx는 무슨 언어를 쓰나", QuestionKind.DOCUMENT),
+        ("Which database does checkout use?", QuestionKind.CALLEES),
+        ("What does checkout listen to?", QuestionKind.CALLEES),
+        ("What other services does checkout call?", QuestionKind.CALLEES),
+        ("Which services call fx?", QuestionKind.CALLERS),
+        ("checkout은 어떤 서비스를 호출하나요?", QuestionKind.CALLEES),
+        ("어떤 시스템이 fx를 사용하나요?", QuestionKind.CALLERS),
+        ("What error rate does checkout have?", QuestionKind.HEALTH),
+    ],
+)
 def test_a_property_is_no_node(text: str, kind: QuestionKind) -> None:
     assert analyse(text, REGISTRY, NOW).kind == kind
 
 
-@pytest.mark.parametrize(("text", "kind", "subjects"), [
-    ("체크아웃은 왜 환율을 호출하나요?", QuestionKind.WHY, ["checkout", "fx"]),
-    ("체크아웃은 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
-    ("환율을 호출하는 서비스는?", QuestionKind.CALLERS, ["fx"]),
-    ("Who calls currency?", QuestionKind.CALLERS, ["fx"]),
-    ("결제(checkout)는 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
-    ("체크아웃 서비스(checkout)는 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
-    ("환율 서비스(fx)를 누가 호출하나요?", QuestionKind.CALLERS, ["fx"]),
-    ("What does checkout (the till) call?", QuestionKind.CALLEES, ["checkout"]),
-])
+@pytest.mark.parametrize(
+    ("text", "kind", "subjects"),
+    [
+        ("체크아웃은 왜 환율을 호출하나요?", QuestionKind.WHY, ["checkout", "fx"]),
+        ("체크아웃은 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
+        ("환율을 호출하는 서비스는?", QuestionKind.CALLERS, ["fx"]),
+        ("Who calls currency?", QuestionKind.CALLERS, ["fx"]),
+        ("결제(checkout)는 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
+        ("체크아웃 서비스(checkout)는 무엇을 호출하나요?", QuestionKind.CALLEES, ["checkout"]),
+        ("환율 서비스(fx)를 누가 호출하나요?", QuestionKind.CALLERS, ["fx"]),
+        ("What does checkout (the till) call?", QuestionKind.CALLEES, ["checkout"]),
+    ],
+)
 def test_a_name_without_the_word_for_what_it_is(text: str, kind: QuestionKind, subjects: list[str]) -> None:
-    registry = Registry([Entity("1", "checkout", "service", ("체크아웃 서비스",)), Entity("2", "fx", "service", ("환율 서비스", "currency service"))])
+    registry = Registry(
+        [
+            Entity("1", "checkout", "service", ("체크아웃 서비스",)),
+            Entity("2", "fx", "service", ("환율 서비스", "currency service")),
+        ]
+    )
     found = analyse(text, registry, datetime(2026, 1, 15, tzinfo=UTC))
     assert (found.kind, [e.name for e in found.subjects]) == (kind, subjects)

@@ -13,8 +13,12 @@ from nexus.settings import load_settings
 from nexus.wiring.beside import SETTINGS_FILE, beside_settings, keep_settings
 
 
-def test_what_the_service_sets_holds_and_what_the_command_sets_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    service = load_settings({"data": tmp_path, "diff": {"sampling": "none", "window_days": 14}, "pairing": {"clock_skew": "PT0.02S"}})
+def test_what_the_service_sets_holds_and_what_the_command_sets_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = load_settings(
+        {"data": tmp_path, "diff": {"sampling": "none", "window_days": 14}, "pairing": {"clock_skew": "PT0.02S"}}
+    )
     keep_settings(service)
     monkeypatch.setenv("NEXUS_DIFF__WINDOW_DAYS", "7")
     found = beside_settings(load_settings({"data": tmp_path}))
@@ -24,7 +28,14 @@ def test_what_the_service_sets_holds_and_what_the_command_sets_wins(tmp_path: Pa
 
 
 def test_secrets_and_defaults_stay_out_and_the_file_is_private(tmp_path: Path) -> None:
-    kept = keep_settings(load_settings({"data": tmp_path, "slack": {"bot_token": "xoxb-hunter2", "app_token": "xapp-hunter2", "digest_channel": "#drift"}}))
+    kept = keep_settings(
+        load_settings(
+            {
+                "data": tmp_path,
+                "slack": {"bot_token": "xoxb-hunter2", "app_token": "xapp-hunter2", "digest_channel": "#drift"},
+            }
+        )
+    )
     text = kept.read_text()
     assert "hunter2" not in text
     assert "**" not in text

@@ -17,7 +17,9 @@ def defaults() -> Iterator[None]:
     structlog.reset_defaults()
 
 
-def test_information_is_not_logged_and_warnings_go_to_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_information_is_not_logged_and_warnings_go_to_stderr(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "argv", ["nexus", "check"])
     with pytest.raises(SystemExit):
         main()

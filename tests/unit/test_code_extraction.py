@@ -29,9 +29,23 @@ SOURCES = {
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("Order.java", [("MAX_ITEMS_PER_ORDER", "200", "constant", 2), ("title", "max 100", "annotation", 5), ("title", "min 1", "annotation", 5)]),
+        (
+            "Order.java",
+            [
+                ("MAX_ITEMS_PER_ORDER", "200", "constant", 2),
+                ("title", "max 100", "annotation", 5),
+                ("title", "min 1", "annotation", 5),
+            ],
+        ),
         ("limits.kt", [("MAX_RETRIES", "5", "constant", 1), ("title", "max 20", "annotation", 2)]),
-        ("limits.py", [("MAX_NOTE", "1000", "constant", 1), ("TIMEOUT", "30 seconds", "constant", 2), ("name", "max_length 50", "annotation", 4)]),
+        (
+            "limits.py",
+            [
+                ("MAX_NOTE", "1000", "constant", 1),
+                ("TIMEOUT", "30 seconds", "constant", 2),
+                ("name", "max_length 50", "annotation", 4),
+            ],
+        ),
         ("limits.go", [("MaxPages", "12", "constant", 3), ("Wait", "30 seconds", "constant", 4)]),
         ("limits.ts", [("MAX_UPLOAD", "25", "constant", 1), ("label", "max 20", "annotation", 2)]),
         ("notes.md", []),
@@ -44,11 +58,50 @@ def test_constants_and_limits(path: str, expected: list[tuple[str, str, str, int
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("Order.java", [("Order", "class"), ("Order.MAX_ITEMS_PER_ORDER", "constant"), ("Order.s", "field"), ("Order.title", "field"), ("Order.place", "method")]),
+        (
+            "Order.java",
+            [
+                ("Order", "class"),
+                ("Order.MAX_ITEMS_PER_ORDER", "constant"),
+                ("Order.s", "field"),
+                ("Order.title", "field"),
+                ("Order.place", "method"),
+            ],
+        ),
         ("limits.kt", [("MAX_RETRIES", "constant"), ("B", "class"), ("B.run", "function")]),
-        ("limits.py", [("MAX_NOTE", "constant"), ("TIMEOUT", "constant"), ("M", "class"), ("M.name", "field"), ("M.other", "field"), ("M.check", "function")]),
-        ("limits.go", [("MaxPages", "constant"), ("Wait", "constant"), ("Cart", "type"), ("Cart.Items", "field"), ("Cart.Add", "method")]),
-        ("limits.ts", [("MAX_UPLOAD", "constant"), ("C", "class"), ("C.label", "field"), ("C.run", "method"), ("x", "constant"), ("E", "enum"), ("E.P", "constant")]),
+        (
+            "limits.py",
+            [
+                ("MAX_NOTE", "constant"),
+                ("TIMEOUT", "constant"),
+                ("M", "class"),
+                ("M.name", "field"),
+                ("M.other", "field"),
+                ("M.check", "function"),
+            ],
+        ),
+        (
+            "limits.go",
+            [
+                ("MaxPages", "constant"),
+                ("Wait", "constant"),
+                ("Cart", "type"),
+                ("Cart.Items", "field"),
+                ("Cart.Add", "method"),
+            ],
+        ),
+        (
+            "limits.ts",
+            [
+                ("MAX_UPLOAD", "constant"),
+                ("C", "class"),
+                ("C.label", "field"),
+                ("C.run", "method"),
+                ("x", "constant"),
+                ("E", "enum"),
+                ("E.P", "constant"),
+            ],
+        ),
     ],
 )
 def test_symbols_without_locals(path: str, expected: list[tuple[str, str]]) -> None:
@@ -129,6 +182,14 @@ def test_gates_and_enums() -> None:
         "public enum GradeType { GUEST(0), MEMBER(10), MODERATOR(20); }\nclass S {\n  @RequireGrade(GradeType.MODERATOR)\n  public void deletePost(long id) {\n  }\n"
         "  public void write(User u) {\n    requireAtLeast(u, GradeType.MEMBER);\n  }\n  List<P> list(User u) {\n    if (u.grade == GradeType.GUEST) { return publicOnly(); }\n  }\n}\n"
     )
-    assert [(m.enum, m.name, m.level) for m in members_of(java)] == [("GradeType", "GUEST", 0), ("GradeType", "MEMBER", 10), ("GradeType", "MODERATOR", 20)]
-    assert [(g.member, g.action, g.certain) for g in gates_of(java)] == [("MODERATOR", "deletePost", True), ("MEMBER", "write", True), ("GUEST", "list", False)]
+    assert [(m.enum, m.name, m.level) for m in members_of(java)] == [
+        ("GradeType", "GUEST", 0),
+        ("GradeType", "MEMBER", 10),
+        ("GradeType", "MODERATOR", 20),
+    ]
+    assert [(g.member, g.action, g.certain) for g in gates_of(java)] == [
+        ("MODERATOR", "deletePost", True),
+        ("MEMBER", "write", True),
+        ("GUEST", "list", False),
+    ]
     assert [m.name for m in members_of("const (\n\tGuest Grade = iota\n\tMember\n)\n")] == ["Guest", "Member"]

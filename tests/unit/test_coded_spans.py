@@ -27,7 +27,9 @@ def batches():
             requests.append(codec.to_request([span]).SerializeToString())
             tenants.append(case["id"])
     third = -(-len(requests) // 3)
-    return [decode_batch(requests[at : at + third], tenants[at : at + third]).raw for at in range(0, len(requests), third)]
+    return [
+        decode_batch(requests[at : at + third], tenants[at : at + third]).raw for at in range(0, len(requests), third)
+    ]
 
 
 def test_raw_spans_in_parts_are_their_frame(batches):

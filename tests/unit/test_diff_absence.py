@@ -36,7 +36,11 @@ def test_absence_needs_three_times_the_requests() -> None:
 
 
 def test_both_bounds_are_said_in_words() -> None:
-    finding = next(r.finding for r in rows(sim().evidence(28, [*KNOWN, says("a", "d", line=4)])) if r.finding.target.name == "d" and r.finding.source.name == "a")
+    finding = next(
+        r.finding
+        for r in rows(sim().evidence(28, [*KNOWN, says("a", "d", line=4)]))
+        if r.finding.target.name == "d" and r.finding.source.name == "a"
+    )
     assert "rules out more than 1 call in 9,3" in finding.summary
     assert "activity on more than 1 day in 9" in finding.summary
     assert finding.exposure is not None
@@ -51,16 +55,28 @@ def test_both_bounds_are_said_in_words() -> None:
         ("source_unseen", Sim({**BUSY, "mute": 0}, (TrueEdge("a", "b"),)), says("mute", "b", line=9)),
         ("no_instrumentation_for_protocol", sim(), says("a", "d", line=9, via=Via("grpc"))),
         ("no_instrumentation_for_protocol", sim(), says("a", "ledger", line=9, target_kind="database")),
-        ("no_exposure", sim(TrueEdge("b", "kafka/x", SUBSCRIBES, target_kind=NodeKind.TOPIC)), says("c", "kafka/quiet", "SUBSCRIBES", line=9, target_kind="topic")),
+        (
+            "no_exposure",
+            sim(TrueEdge("b", "kafka/x", SUBSCRIBES, target_kind=NodeKind.TOPIC)),
+            says("c", "kafka/quiet", "SUBSCRIBES", line=9, target_kind="topic"),
+        ),
         ("target_unresolvable", sim(), says("a", "somewhere", line=9)),
         ("sampling_biased", sim(sampling="tail"), says("a", "d", line=9)),
         ("pipeline_gap", sim(outages=frozenset(range(10, 50))), says("a", "d", line=9)),
         ("condition_never_exercised", sim(), says("a", "d", line=9, modality=Modality.CONDITIONAL)),
-        ("cadence_exceeds_window", sim(sampling="head", keep=0.01), says("a", "d", line=9, quantities=(Quantity("schedule", text="0 2 * * *"),))),
+        (
+            "cadence_exceeds_window",
+            sim(sampling="head", keep=0.01),
+            says("a", "d", line=9, quantities=(Quantity("schedule", text="0 2 * * *"),)),
+        ),
     ],
 )
 def test_not_observable_says_why(reason: str, world: Sim, doc: DesignedEdge) -> None:
-    finding = next(r.finding for r in rows(world.evidence(60, [*KNOWN, doc])) if r.finding.designed is not None and r.finding.designed.claims[0].lines == (9, 9))
+    finding = next(
+        r.finding
+        for r in rows(world.evidence(60, [*KNOWN, doc]))
+        if r.finding.designed is not None and r.finding.designed.claims[0].lines == (9, 9)
+    )
     assert (finding.status, finding.reason, finding.undecided) == ("not_observable", reason, True)
     assert finding.what_would_change_this
 
@@ -74,14 +90,24 @@ def test_another_environment_is_out_of_scope() -> None:
 
 
 def test_unknown_sampling_decides_no_absence() -> None:
-    finding = next(r.finding for r in rows(sim(sampling="unknown").evidence(60, [*KNOWN, says("a", "d", line=4)])) if r.finding.target.name == "d" and r.finding.source.name == "a")
+    finding = next(
+        r.finding
+        for r in rows(sim(sampling="unknown").evidence(60, [*KNOWN, says("a", "d", line=4)]))
+        if r.finding.target.name == "d" and r.finding.source.name == "a"
+    )
     assert (finding.status, finding.reason) == ("absent_weak", "sampling_unknown")
-    assert judged(sim(sampling="unknown"), [*KNOWN, says("a", "d", line=4)], sampling="none")["a", "CALLS", "d"] == {"absent_strong"}
+    assert judged(sim(sampling="unknown"), [*KNOWN, says("a", "d", line=4)], sampling="none")["a", "CALLS", "d"] == {
+        "absent_strong"
+    }
 
 
 def test_a_daily_job_under_one_percent_names_the_ratio_that_would_do() -> None:
     doc = says("a", "d", line=9, quantities=(Quantity("schedule", text="every night at 02:00"),))
-    finding = next(r.finding for r in rows(sim(sampling="head", keep=0.01).evidence(60, [*KNOWN, doc])) if r.finding.target.name == "d" and r.finding.source.name == "a")
+    finding = next(
+        r.finding
+        for r in rows(sim(sampling="head", keep=0.01).evidence(60, [*KNOWN, doc]))
+        if r.finding.target.name == "d" and r.finding.source.name == "a"
+    )
     assert finding.reason == "cadence_exceeds_window"
     assert "a sampling ratio of 1" in finding.what_would_change_this
     assert judged(sim(), [*KNOWN, doc])["a", "CALLS", "d"] == {"absent_strong"}
@@ -105,11 +131,20 @@ def test_a_rhythm_explains_so_many_silent_days(active: int, silent: int, decided
 
     def judge(days: int) -> tuple[bool, bool]:
         # Evenly spread over 90 days, then silence.
-        found = rhythm(sum(1 << day for day in range(89, 89 - active * (90 // active), -(90 // active))), (1 << (90 + days)) - 1, world)
+        found = rhythm(
+            sum(1 << day for day in range(89, 89 - active * (90 // active), -(90 // active))),
+            (1 << (90 + days)) - 1,
+            world,
+        )
         assert found is not None
         return found.ceased(world), not found.missing(world)
 
-    assert [judge(silent - 1)[0], judge(silent)[0], judge(decided - 1)[1], judge(decided)[1]] == [False, True, False, True]
+    assert [judge(silent - 1)[0], judge(silent)[0], judge(decided - 1)[1], judge(decided)[1]] == [
+        False,
+        True,
+        False,
+        True,
+    ]
 
 
 def test_a_young_rhythm_is_not_known() -> None:
@@ -137,7 +172,11 @@ def thinned(since: int, share: float, loose: int = 0):
         def made(day: ServiceDay) -> ServiceDay:
             if day.service.name != "a" or day.day < midnight(since).date():
                 return day
-            return replace(day, entry_spans=int(day.entry_spans * share), exits={name: count + loose for name, count in day.exits.items()})
+            return replace(
+                day,
+                entry_spans=int(day.entry_spans * share),
+                exits={name: count + loose for name, count in day.exits.items()},
+            )
 
         return replace(evidence, service_days=tuple(map(made, evidence.service_days)))
 
@@ -150,7 +189,13 @@ def test_less_sampling_explains_a_silence() -> None:
     assert judged(stopped, docs, until=61)["a", "CALLS", "d"] == {"ceased"}
     assert judged(stopped, docs, until=61, change=thinned(57, 0.05))["a", "CALLS", "d"] == {"confirmed"}
     assert judged(stopped, docs, until=77, change=thinned(57, 0.05))["a", "CALLS", "d"] == {"ceased"}
-    assert judged(sim(TrueEdge("a", "d", rate=0.003, last_day=56)), docs, until=88, change=thinned(57, 0.05), opportunities_per_day_min=5)["a", "CALLS", "d"] == {"absent_weak?"}
+    assert judged(
+        sim(TrueEdge("a", "d", rate=0.003, last_day=56)),
+        docs,
+        until=88,
+        change=thinned(57, 0.05),
+        opportunities_per_day_min=5,
+    )["a", "CALLS", "d"] == {"absent_weak?"}
 
 
 def test_calls_without_a_target_may_be_those_that_are_missed() -> None:
@@ -158,7 +203,11 @@ def test_calls_without_a_target_may_be_those_that_are_missed() -> None:
     stopped = sim(TrueEdge("a", "d", rate=0.05, last_day=56))
     assert judged(stopped, docs, until=61, change=thinned(57, 1, loose=10))["a", "CALLS", "d"] == {"ceased"}
     assert judged(stopped, docs, until=61, change=thinned(57, 1, loose=45))["a", "CALLS", "d"] == {"confirmed"}
-    finding = next(r.finding for r in rows(thinned(57, 1, loose=45)(stopped.evidence(86, docs))) if r.finding.target.name == "d" and r.finding.source.name == "a")
+    finding = next(
+        r.finding
+        for r in rows(thinned(57, 1, loose=45)(stopped.evidence(86, docs)))
+        if r.finding.target.name == "d" and r.finding.source.name == "a"
+    )
     assert (finding.status, finding.reason) == ("not_observable", "target_unresolvable")
     assert "45 calls a day of a name no target (0 before)" in finding.summary
 
@@ -169,7 +218,10 @@ def test_a_day_that_was_not_read_is_not_silent() -> None:
     assert judged(stopped, docs, until=60)["a", "CALLS", "d"] == {"confirmed"}
 
 
-@pytest.mark.parametrize(("modality", "status"), [(Modality.PLANNED, "planned"), (Modality.DEPRECATED, "deprecated"), (Modality.HISTORICAL, "deprecated")])
+@pytest.mark.parametrize(
+    ("modality", "status"),
+    [(Modality.PLANNED, "planned"), (Modality.DEPRECATED, "deprecated"), (Modality.HISTORICAL, "deprecated")],
+)
 def test_documents_that_do_not_expect_it(modality: Modality, status: str) -> None:
     doc = says("a", "d", line=4, modality=modality)
     assert judged(sim(), [*KNOWN, doc])["a", "CALLS", "d"] == {status}
@@ -179,6 +231,10 @@ def test_documents_that_do_not_expect_it(modality: Modality, status: str) -> Non
 def test_what_was_seen_before_the_window_is_never_absent_within_its_rhythm() -> None:
     docs = [*KNOWN, says("a", "d", line=4)]
     weekly = sim(TrueEdge("a", "d", schedule=Cadence("weekly", every=7, weekday=0), last_day=55))
-    finding = next(r.finding for r in rows(weekly.evidence(88, docs, window=28)) if r.finding.target.name == "d" and r.finding.source.name == "a")
+    finding = next(
+        r.finding
+        for r in rows(weekly.evidence(88, docs, window=28))
+        if r.finding.target.name == "d" and r.finding.source.name == "a"
+    )
     assert (finding.status, finding.reason) == ("absent_weak", "silent_within_rhythm")
     assert "last seen on 2026-02-23" in finding.summary

@@ -52,8 +52,18 @@ def test_documented_call_that_is_a_message() -> None:
 def test_documented_message_that_is_a_call() -> None:
     by_event = says("a", "d", line=4, via=Via("event"))
     assert judged(sim(TrueEdge("a", "d")), [*KNOWN, by_event])["a", "CALLS", "d"] == {"sync_vs_async"}
-    through = [*KNOWN, says("a", TOPIC, "PUBLISHES", line=4, target_kind="topic"), says("d", TOPIC, "SUBSCRIBES", line=5, target_kind="topic")]
-    with_topic = replace(sim(TrueEdge("a", "d")), edges=(*sim(TrueEdge("a", "d")).edges, TrueEdge("b", "kafka/other", PUBLISHES, target_kind=NodeKind.TOPIC, protocol="kafka")))
+    through = [
+        *KNOWN,
+        says("a", TOPIC, "PUBLISHES", line=4, target_kind="topic"),
+        says("d", TOPIC, "SUBSCRIBES", line=5, target_kind="topic"),
+    ]
+    with_topic = replace(
+        sim(TrueEdge("a", "d")),
+        edges=(
+            *sim(TrueEdge("a", "d")).edges,
+            TrueEdge("b", "kafka/other", PUBLISHES, target_kind=NodeKind.TOPIC, protocol="kafka"),
+        ),
+    )
     assert judged(with_topic, through)["a", "PUBLISHES", TOPIC] == {"sync_vs_async"}
 
 
@@ -65,7 +75,11 @@ def test_notified_by_event_is_confirmed_by_a_delivery() -> None:
 
 
 def test_documented_publication_and_subscription_imply_the_delivery() -> None:
-    docs = [*KNOWN, says("a", "orders", "PUBLISHES", line=4, target_kind="topic"), says("c", "orders", "SUBSCRIBES", line=5, target_kind="topic")]
+    docs = [
+        *KNOWN,
+        says("a", "orders", "PUBLISHES", line=4, target_kind="topic"),
+        says("c", "orders", "SUBSCRIBES", line=5, target_kind="topic"),
+    ]
     found = judged(sim(*messages()), docs)
     assert found["a", "PUBLISHES", "orders"] == {"confirmed"}
     assert not [key for key in found if key[1] == "DELIVERS"]
@@ -81,18 +95,27 @@ def test_another_channel() -> None:
 
 def test_another_operation() -> None:
     docs = [says("a", "b", via=Via(operation="POST /charges/{id}")), *KNOWN[1:]]
+
     def seen(**causes: int):
         return edit(calls=sum(causes.values()), causes=tuple(Cause("x", name, n) for name, n in causes.items()))
 
     assert judged(sim(), docs, change=seen(**{"GET /refunds": 1000}))["a", "CALLS", "b"] == {"operation"}
     assert judged(sim(), docs, change=seen(**{"POST /charges/:id": 1000}))["a", "CALLS", "b"] == {"confirmed"}
     assert judged(sim(), docs, change=seen(**{"GET /refunds": 900, "(other)": 100}))["a", "CALLS", "b"] == {"confirmed"}
-    assert judged(sim(), [says("a", "b", via=Via(operation="authorise the payment")), *KNOWN[1:]], change=seen(**{"GET /refunds": 1000}))["a", "CALLS", "b"] == {"confirmed"}
+    assert judged(
+        sim(),
+        [says("a", "b", via=Via(operation="authorise the payment")), *KNOWN[1:]],
+        change=seen(**{"GET /refunds": 1000}),
+    )["a", "CALLS", "b"] == {"confirmed"}
 
 
 def test_calls_whose_operation_no_span_names_contradict_nothing() -> None:
     docs = [says("a", "b", via=Via(operation="POST /charges/{id}")), *KNOWN[1:]]
-    for nameless in ((Cause("x", None, 1000),), (Cause(None, None, 1000),), (Cause(None, "GET /refunds", 990), Cause("x", None, 10))):
+    for nameless in (
+        (Cause("x", None, 1000),),
+        (Cause(None, None, 1000),),
+        (Cause(None, "GET /refunds", 990), Cause("x", None, 10)),
+    ):
         assert judged(sim(), docs, change=edit(calls=1000, causes=nameless))["a", "CALLS", "b"] == {"confirmed"}
 
 
@@ -109,6 +132,10 @@ def test_documents_that_disagree_need_no_telemetry() -> None:
     docs = [says("a", "d", line=4), says("a", "d", line=5, document="rules.md", modality=Modality.FORBIDDEN)]
     found = judged(Sim({}, ()), docs)
     assert "doc_vs_doc" in found["a", "CALLS", "d"]
-    numbers = [says("a", "b", quantities=(Quantity("latency_p99_ms", 200),)), says("a", "b", document="slo.md", quantities=(Quantity("latency_p99_ms", 500),)), *KNOWN[1:]]
+    numbers = [
+        says("a", "b", quantities=(Quantity("latency_p99_ms", 200),)),
+        says("a", "b", document="slo.md", quantities=(Quantity("latency_p99_ms", 500),)),
+        *KNOWN[1:],
+    ]
     assert judged(sim(), numbers)["a", "CALLS", "b"] == {"confirmed", "doc_vs_doc"}
     assert judged(sim(), [*KNOWN, says("a", "b", line=7, document="other.md")])["a", "CALLS", "b"] == {"confirmed"}

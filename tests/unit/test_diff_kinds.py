@@ -14,7 +14,11 @@ from nexus.testing.drift import KNOWN, judged, sim
 
 
 def test_a_true_document_has_no_drift() -> None:
-    assert judged(sim(), KNOWN) == {("a", "CALLS", "b"): {"confirmed"}, ("b", "CALLS", "c"): {"confirmed"}, ("c", "CALLS", "d"): {"confirmed"}}
+    assert judged(sim(), KNOWN) == {
+        ("a", "CALLS", "b"): {"confirmed"},
+        ("b", "CALLS", "c"): {"confirmed"},
+        ("c", "CALLS", "d"): {"confirmed"},
+    }
 
 
 def test_every_kind_is_documented() -> None:
@@ -35,7 +39,9 @@ def test_presence_grows_from_provisional_over_emerging_to_robust() -> None:
 def test_a_canary_stays_emerging() -> None:
     versions = {"a": ("1", "2")}
     assert judged(sim(TrueEdge("a", "d", versions=("2",)), versions=versions), KNOWN)["a", "CALLS", "d"] == {"emerging"}
-    assert judged(sim(TrueEdge("a", "d", versions=("1", "2")), versions=versions), KNOWN)["a", "CALLS", "d"] == {"robust"}
+    assert judged(sim(TrueEdge("a", "d", versions=("1", "2")), versions=versions), KNOWN)["a", "CALLS", "d"] == {
+        "robust"
+    }
 
 
 def test_rare_external_and_infrastructure() -> None:
@@ -51,8 +57,15 @@ def test_rare_external_and_infrastructure() -> None:
 
 def test_retries_alone_are_no_support() -> None:
     flaky = sim(TrueEdge("a", "d", first_day=20, last_day=20, schedule=Cadence("x"), per_firing=40))
+
     def retried(e: Evidence) -> Evidence:
-        return replace(e, observed=tuple(replace(o, retries=o.calls - 1) if o.target.name == "d" and o.source.name == "a" else o for o in e.observed))
+        return replace(
+            e,
+            observed=tuple(
+                replace(o, retries=o.calls - 1) if o.target.name == "d" and o.source.name == "a" else o
+                for o in e.observed
+            ),
+        )
 
     assert judged(flaky, KNOWN, until=21, change=retried)["a", "CALLS", "d"] == {"provisional?"}
     assert judged(flaky, KNOWN, until=21)["a", "CALLS", "d"] == {"emerging"}

@@ -25,7 +25,12 @@ def promised(metric: str, value: float | None = None, unit: str = "", text: str 
     return [says("a", "b", quantities=(Quantity(metric, value, unit, text),)), *KNOWN[1:]]
 
 
-SLOW = edit(calls=100_000, errors=300, client_latency=Latency(5000, 50_000.0, 1.0, 10.0, 300, 300, 400, 900), causes=(Cause("x", "INSERT orders", 1),))
+SLOW = edit(
+    calls=100_000,
+    errors=300,
+    client_latency=Latency(5000, 50_000.0, 1.0, 10.0, 300, 300, 400, 900),
+    causes=(Cause("x", "INSERT orders", 1),),
+)
 HOURS = tuple(midnight(d) + timedelta(hours=14) for d in range(40, 44))
 WORLDS = [
     (sim(), [*KNOWN, says("a", "d", line=4)], 60, None),
@@ -33,35 +38,103 @@ WORLDS = [
     (sim(sampling="unknown"), [*KNOWN, says("a", "d", line=4)], 60, None),
     (sim(TrueEdge("a", "d", last_day=56)), [*KNOWN, says("a", "d", line=4)], 59, None),
     (sim(TrueEdge("a", "d", last_day=56)), [*KNOWN, says("a", "d", line=4)], 62, None),
-    (sim(TrueEdge("a", "d", last_day=56), TrueEdge("a", "e", first_day=57)), [*KNOWN, says("a", "d", line=4)], 62, None),
-    (sim(TrueEdge("a", "d", schedule=Cadence("weekly", every=7, weekday=0), last_day=55)), [*KNOWN, says("a", "d", line=4)], 88, None),
-    (sim(AD), KNOWN, 60, None), (sim(TrueEdge("a", "d", first_day=57)), KNOWN, 60, None), (sim(TrueEdge("a", "d", active_share=0.05, rate=0.002)), KNOWN, 90, None),
+    (
+        sim(TrueEdge("a", "d", last_day=56), TrueEdge("a", "e", first_day=57)),
+        [*KNOWN, says("a", "d", line=4)],
+        62,
+        None,
+    ),
+    (
+        sim(TrueEdge("a", "d", schedule=Cadence("weekly", every=7, weekday=0), last_day=55)),
+        [*KNOWN, says("a", "d", line=4)],
+        88,
+        None,
+    ),
+    (sim(AD), KNOWN, 60, None),
+    (sim(TrueEdge("a", "d", first_day=57)), KNOWN, 60, None),
+    (sim(TrueEdge("a", "d", active_share=0.05, rate=0.002)), KNOWN, 90, None),
     (sim(TrueEdge("a", "d", versions=("2",)), versions={"a": ("1", "2")}), KNOWN, 60, None),
     (sim(TrueEdge("a", "d", first_day=20, schedule=Cadence("once"), last_day=20)), KNOWN, 21, None),
-    (sim(TrueEdge("a", "api.example.com", target_kind=NodeKind.EXTERNAL)), KNOWN, 60, None), (sim(TrueEdge("a", "d", infrastructure=True)), KNOWN, 60, None),
-    (sim(AD), [*KNOWN, says("a", "d", line=4, modality=Modality.FORBIDDEN)], 60, None), (sim(AD), [*KNOWN, says("a", "d", line=4, modality=Modality.PLANNED)], 60, None),
-    (sim(AD), [*KNOWN, says("a", "d", line=4, modality=Modality.DEPRECATED)], 60, None), (sim(), [*KNOWN, says("a", "d", line=4, modality=Modality.PLANNED)], 60, None),
-    (sim(), [*KNOWN, says("a", "d", line=4, modality=Modality.DEPRECATED)], 60, None), (sim(), [*KNOWN, says("a", "d", line=4, modality=Modality.CONDITIONAL)], 60, None),
-    (sim(), [*KNOWN[:1], says("c", "b", line=2), *KNOWN[2:]], 60, None), (sim(), [says("a", "b", via=Via("gRPC")), *KNOWN[1:]], 60, None),
+    (sim(TrueEdge("a", "api.example.com", target_kind=NodeKind.EXTERNAL)), KNOWN, 60, None),
+    (sim(TrueEdge("a", "d", infrastructure=True)), KNOWN, 60, None),
+    (sim(AD), [*KNOWN, says("a", "d", line=4, modality=Modality.FORBIDDEN)], 60, None),
+    (sim(AD), [*KNOWN, says("a", "d", line=4, modality=Modality.PLANNED)], 60, None),
+    (sim(AD), [*KNOWN, says("a", "d", line=4, modality=Modality.DEPRECATED)], 60, None),
+    (sim(), [*KNOWN, says("a", "d", line=4, modality=Modality.PLANNED)], 60, None),
+    (sim(), [*KNOWN, says("a", "d", line=4, modality=Modality.DEPRECATED)], 60, None),
+    (sim(), [*KNOWN, says("a", "d", line=4, modality=Modality.CONDITIONAL)], 60, None),
+    (sim(), [*KNOWN[:1], says("c", "b", line=2), *KNOWN[2:]], 60, None),
+    (sim(), [says("a", "b", via=Via("gRPC")), *KNOWN[1:]], 60, None),
     (sim(), [says("a", "b", via=Via("gRPC")), *KNOWN[1:]], 60, edit(protocols={"http": 20})),
-    (sim(*messages()), [*KNOWN, says("a", "c", line=4), says("a", TOPIC, "PUBLISHES", line=5, target_kind="topic")], 60, None), (sim(AD), [*KNOWN, says("a", "d", line=4, via=Via("event"))], 60, None),
+    (
+        sim(*messages()),
+        [*KNOWN, says("a", "c", line=4), says("a", TOPIC, "PUBLISHES", line=5, target_kind="topic")],
+        60,
+        None,
+    ),
+    (sim(AD), [*KNOWN, says("a", "d", line=4, via=Via("event"))], 60, None),
     (sim(*messages()), [*KNOWN, says("a", "c", line=4, via=Via("kafka", channel="order-events"))], 60, None),
-    (sim(), [says("a", "b", via=Via(operation="POST /charges/{id}")), *KNOWN[1:]], 60, edit(calls=1000, causes=(Cause("x", "GET /refunds", 1000),))),
-    (sim(TrueEdge("b", "d")), [*KNOWN, says("b", "d", line=4, modality=Modality.EXCLUSIVE, exclusivity="only_by")], 60, None),
-    (sim(TrueEdge("a", "c")), [*KNOWN, says("a", "c", line=4, modality=Modality.EXCLUSIVE, exclusivity="only_via", gateway="b")], 60, None),
-    (sim(), promised("latency_p99_ms", 200, "ms"), 60, SLOW), (sim(), promised("success_rate", 99.9, "%"), 60, SLOW), (sim(), promised("read_only"), 60, SLOW),
+    (
+        sim(),
+        [says("a", "b", via=Via(operation="POST /charges/{id}")), *KNOWN[1:]],
+        60,
+        edit(calls=1000, causes=(Cause("x", "GET /refunds", 1000),)),
+    ),
+    (
+        sim(TrueEdge("b", "d")),
+        [*KNOWN, says("b", "d", line=4, modality=Modality.EXCLUSIVE, exclusivity="only_by")],
+        60,
+        None,
+    ),
+    (
+        sim(TrueEdge("a", "c")),
+        [*KNOWN, says("a", "c", line=4, modality=Modality.EXCLUSIVE, exclusivity="only_via", gateway="b")],
+        60,
+        None,
+    ),
+    (sim(), promised("latency_p99_ms", 200, "ms"), 60, SLOW),
+    (sim(), promised("success_rate", 99.9, "%"), 60, SLOW),
+    (sim(), promised("read_only"), 60, SLOW),
     (sim(), promised("max_calls_per_request", 2), 60, edit(calls=28 * 1000 * 3)),
     (sim(), promised("schedule", text="0 2 * * *"), 60, lambda e: replace(e, hours={TrueEdge("a", "b").rid: HOURS})),
-    (sim(AD), [*KNOWN, says("a", "d", line=4), says("a", "d", line=5, document="rules.md", modality=Modality.FORBIDDEN)], 60, None),
-    (sim(), [*KNOWN, says("nobody", "b", line=9), says("a", "somewhere", line=10), says("a", "d", line=11, via=Via("grpc"))], 60, None),
-    (Sim({**BUSY, "mute": 0}, (TrueEdge("a", "b"),)), [says("mute", "b", line=9)], 60, None), (sim(sampling="tail"), [*KNOWN, says("a", "d", line=9)], 60, None),
+    (
+        sim(AD),
+        [*KNOWN, says("a", "d", line=4), says("a", "d", line=5, document="rules.md", modality=Modality.FORBIDDEN)],
+        60,
+        None,
+    ),
+    (
+        sim(),
+        [
+            *KNOWN,
+            says("nobody", "b", line=9),
+            says("a", "somewhere", line=10),
+            says("a", "d", line=11, via=Via("grpc")),
+        ],
+        60,
+        None,
+    ),
+    (Sim({**BUSY, "mute": 0}, (TrueEdge("a", "b"),)), [says("mute", "b", line=9)], 60, None),
+    (sim(sampling="tail"), [*KNOWN, says("a", "d", line=9)], 60, None),
     (sim(outages=frozenset(range(10, 50))), [*KNOWN, says("a", "d", line=9)], 60, None),
-    (sim(sampling="head", keep=0.01), [*KNOWN, says("a", "d", line=9, quantities=(Quantity("schedule", text="0 2 * * *"),))], 60, None),
-    (sim(TrueEdge("b", "kafka/x", SUBSCRIBES, target_kind=NodeKind.TOPIC)), [*KNOWN, says("c", "kafka/quiet", "SUBSCRIBES", line=9, target_kind="topic")], 60, None),
+    (
+        sim(sampling="head", keep=0.01),
+        [*KNOWN, says("a", "d", line=9, quantities=(Quantity("schedule", text="0 2 * * *"),))],
+        60,
+        None,
+    ),
+    (
+        sim(TrueEdge("b", "kafka/x", SUBSCRIBES, target_kind=NodeKind.TOPIC)),
+        [*KNOWN, says("c", "kafka/quiet", "SUBSCRIBES", line=9, target_kind="topic")],
+        60,
+        None,
+    ),
     (sim(TrueEdge("a", TOPIC, PUBLISHES, target_kind=NodeKind.TOPIC, protocol="kafka")), KNOWN, 60, None),
 ]
 # Words that are names, formats or settings, and not language.
-_TERMS = re.compile(r"[\w.-]+\.[\w.]+|[A-Z_]{2,}\S*(?: /\S+| orders)?|kafka/\S+|p99 < 200 ms|(?:none|head|tracestate|gRPC|grpc|http|order-events|somewhere|nobody|mute)(?![A-Za-z])")
+_TERMS = re.compile(
+    r"[\w.-]+\.[\w.]+|[A-Z_]{2,}\S*(?: /\S+| orders)?|kafka/\S+|p99 < 200 ms|(?:none|head|tracestate|gRPC|grpc|http|order-events|somewhere|nobody|mute)(?![A-Za-z])"
+)
 
 
 def test_every_kind_speaks_korean_and_keeps_its_numbers() -> None:
@@ -71,8 +144,13 @@ def test_every_kind_speaks_korean_and_keeps_its_numbers() -> None:
         for row in rows(change(evidence) if change else evidence, infrastructure=True):
             english, korean = row.finding, finding_in(row.finding, "ko")
             spoken.add(english.status)
-            for before, after in ((english.summary, korean.summary), (english.what_would_change_this, korean.what_would_change_this)):
-                assert sorted(re.findall(r"\d[\d,.:%-]*\d|\d", before)) == sorted(re.findall(r"\d[\d,.:%-]*\d|\d", after)), (before, after)
+            for before, after in (
+                (english.summary, korean.summary),
+                (english.what_would_change_this, korean.what_would_change_this),
+            ):
+                assert sorted(re.findall(r"\d[\d,.:%-]*\d|\d", before)) == sorted(
+                    re.findall(r"\d[\d,.:%-]*\d|\d", after)
+                ), (before, after)
                 left = re.findall(r"[A-Za-z]{2,}", _TERMS.sub("", after))
                 assert not left, (before, after, left)
     assert spoken == set(kinds())
@@ -81,19 +159,37 @@ def test_every_kind_speaks_korean_and_keeps_its_numbers() -> None:
 @pytest.mark.parametrize(
     ("name", "object_", "subject", "topic", "toward"),
     [
-        ("주문", "주문을", "주문이", "주문은", "주문으로"), ("재고", "재고를", "재고가", "재고는", "재고로"), ("메일", "메일을", "메일이", "메일은", "메일로"),
-        ("checkout", "checkout을", "checkout이", "checkout은", "checkout으로"), ("fx", "fx를", "fx가", "fx는", "fx로"), ("email", "email을", "email이", "email은", "email로"),
-        ("orders", "orders를", "orders가", "orders는", "orders로"), ("DB", "DB를", "DB가", "DB는", "DB로"), ("SQL", "SQL을", "SQL이", "SQL은", "SQL로"),
-        ("payment", "payment를", "payment가", "payment는", "payment로"), ("pricing", "pricing을", "pricing이", "pricing은", "pricing으로"),
-        ("catalog", "catalog를", "catalog가", "catalog는", "catalog로"), ("node-1", "node-1을", "node-1이", "node-1은", "node-1로"), ("node-2", "node-2를", "node-2가", "node-2는", "node-2로"),
-        ("node-10", "node-10을", "node-10이", "node-10은", "node-10으로"), ("cart (v3)", "cart (v3)를", "cart (v3)가", "cart (v3)는", "cart (v3)로"),
+        ("주문", "주문을", "주문이", "주문은", "주문으로"),
+        ("재고", "재고를", "재고가", "재고는", "재고로"),
+        ("메일", "메일을", "메일이", "메일은", "메일로"),
+        ("checkout", "checkout을", "checkout이", "checkout은", "checkout으로"),
+        ("fx", "fx를", "fx가", "fx는", "fx로"),
+        ("email", "email을", "email이", "email은", "email로"),
+        ("orders", "orders를", "orders가", "orders는", "orders로"),
+        ("DB", "DB를", "DB가", "DB는", "DB로"),
+        ("SQL", "SQL을", "SQL이", "SQL은", "SQL로"),
+        ("payment", "payment를", "payment가", "payment는", "payment로"),
+        ("pricing", "pricing을", "pricing이", "pricing은", "pricing으로"),
+        ("catalog", "catalog를", "catalog가", "catalog는", "catalog로"),
+        ("node-1", "node-1을", "node-1이", "node-1은", "node-1로"),
+        ("node-2", "node-2를", "node-2가", "node-2는", "node-2로"),
+        ("node-10", "node-10을", "node-10이", "node-10은", "node-10으로"),
+        ("cart (v3)", "cart (v3)를", "cart (v3)가", "cart (v3)는", "cart (v3)로"),
     ],
 )
 def test_particles_follow_the_sound(name: str, object_: str, subject: str, topic: str, toward: str) -> None:
-    assert (with_particle(name, "을"), with_particle(name, "가"), with_particle(name, "는"), with_particle(name, "으로")) == (object_, subject, topic, toward)
+    assert (
+        with_particle(name, "을"),
+        with_particle(name, "가"),
+        with_particle(name, "는"),
+        with_particle(name, "으로"),
+    ) == (object_, subject, topic, toward)
 
 
 def test_names_are_never_translated_or_taken_for_patterns() -> None:
     assert fill("{x:을} {y}", x="GET /charges/{id}", y="{x}") == "GET /charges/{id}를 {x}"
-    assert translated("it may be the unmapped host call, which met calls") == "met이 호출하는 미등록 호스트 call일 수 있습니다"
+    assert (
+        translated("it may be the unmapped host call, which met calls")
+        == "met이 호출하는 미등록 호스트 call일 수 있습니다"
+    )
     assert translated("a sentence that nobody wrote") == "a sentence that nobody wrote"

@@ -35,18 +35,46 @@ ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def finding(name: str, flag: Flag = Flag.CONFLICT, status: str = "forbidden", severity: Severity = Severity.HIGH, **more) -> Finding:
-    return Finding(name * 32, flag, status, "r", "CALLS", Node("a"), Node(name), Via(), "", severity, 0.5, f"a calls {name} (certain): because.", **more)
+def finding(
+    name: str, flag: Flag = Flag.CONFLICT, status: str = "forbidden", severity: Severity = Severity.HIGH, **more
+) -> Finding:
+    return Finding(
+        name * 32,
+        flag,
+        status,
+        "r",
+        "CALLS",
+        Node("a"),
+        Node(name),
+        Via(),
+        "",
+        severity,
+        0.5,
+        f"a calls {name} (certain): because.",
+        **more,
+    )
 
 
 def report(*findings: Finding) -> Report:
     info = RunInfo("run", NOW - timedelta(days=28), NOW, "", "d", "c", NOW)
-    return Report(info, {"confirmed": 0, "doc_only": 0, "observed_only": 0, "conflict": 0, "undecided": 0, "by_status": {}}, {}, findings)
+    return Report(
+        info,
+        {"confirmed": 0, "doc_only": 0, "observed_only": 0, "conflict": 0, "undecided": 0, "by_status": {}},
+        {},
+        findings,
+    )
 
 
 def code(*findings: Finding, fail_on=(), undecided=False, suppressions=(), baseline=None) -> int:
     found = annotated(report(*findings), suppressions, baseline, NOW)
-    return judge(found, threshold(fail_on, kinds()), fail_on_undecided=undecided, suppressions=suppressions, baseline=baseline, now=NOW).code
+    return judge(
+        found,
+        threshold(fail_on, kinds()),
+        fail_on_undecided=undecided,
+        suppressions=suppressions,
+        baseline=baseline,
+        now=NOW,
+    ).code
 
 
 CONFIRMED = finding("k", Flag.CONFIRMED, "confirmed", Severity.NONE, state=State.RESOLVED)
@@ -57,10 +85,23 @@ OPEN = finding("u", Flag.DOC_ONLY, "absent_weak", Severity.LOW, undecided=True)
 @pytest.mark.parametrize(
     ("found", "options", "wanted"),
     [
-        ((), {}, 0), ((CONFIRMED,), {}, 0), ((LOW,), {}, 1), ((LOW,), {"fail_on": ["high"]}, 0), ((LOW,), {"fail_on": ["observed_only"]}, 1), ((LOW,), {"fail_on": ["conflict"]}, 0),
-        ((LOW,), {"fail_on": ["rare"]}, 1), ((LOW,), {"fail_on": ["none"]}, 0), ((OPEN,), {}, 0), ((OPEN,), {"undecided": True}, 3), ((OPEN, LOW), {"undecided": True}, 1),
-        ((finding("x", state=State.SUPPRESSED),), {}, 0), ((finding("x", state=State.ACKNOWLEDGED),), {}, 1), ((finding("x", state=State.HELD),), {}, 0),
-        ((finding("x", state=State.HELD),), {"undecided": True}, 3), ((LOW,), {"baseline": {"l" * 32: ""}}, 0), ((LOW, finding("x")), {"baseline": {"l" * 32: ""}}, 1),
+        ((), {}, 0),
+        ((CONFIRMED,), {}, 0),
+        ((LOW,), {}, 1),
+        ((LOW,), {"fail_on": ["high"]}, 0),
+        ((LOW,), {"fail_on": ["observed_only"]}, 1),
+        ((LOW,), {"fail_on": ["conflict"]}, 0),
+        ((LOW,), {"fail_on": ["rare"]}, 1),
+        ((LOW,), {"fail_on": ["none"]}, 0),
+        ((OPEN,), {}, 0),
+        ((OPEN,), {"undecided": True}, 3),
+        ((OPEN, LOW), {"undecided": True}, 1),
+        ((finding("x", state=State.SUPPRESSED),), {}, 0),
+        ((finding("x", state=State.ACKNOWLEDGED),), {}, 1),
+        ((finding("x", state=State.HELD),), {}, 0),
+        ((finding("x", state=State.HELD),), {"undecided": True}, 3),
+        ((LOW,), {"baseline": {"l" * 32: ""}}, 0),
+        ((LOW, finding("x")), {"baseline": {"l" * 32: ""}}, 1),
         ((finding("p", Flag.DOC_ONLY, "planned", Severity.NONE),), {"fail_on": ["doc_only"]}, 0),
     ],
 )
@@ -87,10 +128,14 @@ def test_a_suppression_quiets_until_it_expires_and_is_reported_then() -> None:
     assert code(LOW, suppressions=entries) == 0
     late = NOW + timedelta(days=1)
     found = annotated(report(LOW), entries, None, late)
-    verdict = judge(found, threshold([], kinds()), fail_on_undecided=False, suppressions=entries, baseline=None, now=late)
+    verdict = judge(
+        found, threshold([], kinds()), fail_on_undecided=False, suppressions=entries, baseline=None, now=late
+    )
     assert verdict.code == 1
     assert "has expired on 2026-03-01" in verdict.notes[0]
-    verdict = judge(report(), threshold([], kinds()), fail_on_undecided=False, suppressions=entries, baseline=None, now=NOW)
+    verdict = judge(
+        report(), threshold([], kinds()), fail_on_undecided=False, suppressions=entries, baseline=None, now=NOW
+    )
     assert "matches nothing any more" in verdict.notes[0]
 
 
@@ -148,10 +193,14 @@ def test_windows() -> None:
 
 
 def test_events_are_cloudevents_with_a_signature() -> None:
-    made = event(Change("f", State.NEW, State.OPEN, "forbidden"), finding("x"), run="r", tenant="t", environment="prod", at=NOW)
+    made = event(
+        Change("f", State.NEW, State.OPEN, "forbidden"), finding("x"), run="r", tenant="t", environment="prod", at=NOW
+    )
     assert {"specversion", "id", "source", "type", "subject", "time", "data"} <= set(made)
     assert (made["specversion"], made["type"]) == ("1.0", "com.khala.nexus.drift.finding.open")
-    assert made == event(Change("f", State.NEW, State.OPEN, "forbidden"), finding("x"), run="r", tenant="t", environment="prod", at=NOW)
+    assert made == event(
+        Change("f", State.NEW, State.OPEN, "forbidden"), finding("x"), run="r", tenant="t", environment="prod", at=NOW
+    )
     body = json.dumps(made).encode()
     header = sign(body, "secret", NOW)
     assert verify(header, body, "secret", NOW)
@@ -197,7 +246,10 @@ def test_webhooks_are_kept_until_they_are_taken(database) -> None:
 
 
 def test_the_digest_says_what_changed() -> None:
-    made = digest(report(finding("x"), replace(LOW, state=State.HELD), CONFIRMED, replace(finding("o"), state=State.OPEN)), [finding("g", state=State.RESOLVED)])
+    made = digest(
+        report(finding("x"), replace(LOW, state=State.HELD), CONFIRMED, replace(finding("o"), state=State.OPEN)),
+        [finding("g", state=State.RESOLVED)],
+    )
     assert [title for title, _, _ in made.sections] == ["New", "Resolved", "Held: telemetry was lost", "Still open"]
     assert made.worth_sending
     assert "1 new, 1 resolved" in text(made)
@@ -210,7 +262,15 @@ def metric_names(expression: str) -> set[str]:
 
 def known_metrics() -> set[str]:
     return {sample.name for metric in REGISTRY.collect() for sample in metric.samples} | {
-        name for metric in REGISTRY.collect() for name in (metric.name, f"{metric.name}_total", f"{metric.name}_bucket", f"{metric.name}_sum", f"{metric.name}_count")
+        name
+        for metric in REGISTRY.collect()
+        for name in (
+            metric.name,
+            f"{metric.name}_total",
+            f"{metric.name}_bucket",
+            f"{metric.name}_sum",
+            f"{metric.name}_count",
+        )
     }
 
 
@@ -223,7 +283,11 @@ def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
 
 
 def test_alert_rules_ask_for_metrics_that_there_are() -> None:
-    rules = [rule for group in yaml.safe_load((ROOT / "deploy" / "prometheus" / "drift-rules.yaml").read_text())["groups"] for rule in group["rules"]]
+    rules = [
+        rule
+        for group in yaml.safe_load((ROOT / "deploy" / "prometheus" / "drift-rules.yaml").read_text())["groups"]
+        for rule in group["rules"]
+    ]
     asked = {name for rule in rules for name in metric_names(rule["expr"])}
     assert asked <= known_metrics()
     assert "nexus_drift_last_success_timestamp_seconds" in asked
@@ -231,12 +295,20 @@ def test_alert_rules_ask_for_metrics_that_there_are() -> None:
 
 
 def test_metrics_have_no_label_of_an_edge() -> None:
-    labels = {label for metric in REGISTRY.collect() if metric.name.startswith("nexus_drift") for sample in metric.samples for label in sample.labels}
+    labels = {
+        label
+        for metric in REGISTRY.collect()
+        if metric.name.startswith("nexus_drift")
+        for sample in metric.samples
+        for label in sample.labels
+    }
     assert labels <= {"flag", "status", "state", "ratio", "outcome", "le"}
 
 
 def test_the_reference_of_findings_is_true() -> None:
-    assert (ROOT / "docs" / "reference" / "findings.md").read_text(encoding="utf-8") == findings_page(), "run `make docs`"
+    assert (ROOT / "docs" / "reference" / "findings.md").read_text(encoding="utf-8") == findings_page(), (
+        "run `make docs`"
+    )
     assert all(meaning for _, _, meaning in thresholds())
 
 

@@ -47,20 +47,38 @@ def report(hostile: bool = False) -> Report:
     sim = Sim(
         {"a": 1000, name: 500, "c": 100, "d": 40},
         (
-            TrueEdge("a", name), TrueEdge(name, "c", rate=0.3), TrueEdge("c", "pay.example.com", target_kind=NodeKind.EXTERNAL), TrueEdge("a", "c", protocol="http"),
+            TrueEdge("a", name),
+            TrueEdge(name, "c", rate=0.3),
+            TrueEdge("c", "pay.example.com", target_kind=NodeKind.EXTERNAL),
+            TrueEdge("a", "c", protocol="http"),
             TrueEdge("d", "c", first_day=39, schedule=Cadence("daily")),
         ),
     )
     docs = [
-        says("a", name), says("a", "d", line=2), says("a", "d", line=9, document="other.md"), says(name, "c", line=3, modality=Modality.FORBIDDEN), says("a", "c", line=4, via=Via("grpc")),
-        says("c", "d", line=5), says("x" + (HOSTILE if hostile else ""), "a", line=6), says("d", "a", line=7, modality=Modality.PLANNED),
+        says("a", name),
+        says("a", "d", line=2),
+        says("a", "d", line=9, document="other.md"),
+        says(name, "c", line=3, modality=Modality.FORBIDDEN),
+        says("a", "c", line=4, via=Via("grpc")),
+        says("c", "d", line=5),
+        says("x" + (HOSTILE if hostile else ""), "a", line=6),
+        says("d", "a", line=7, modality=Modality.PLANNED),
     ]
     if hostile:
-        docs = [replace(d, claims=tuple(replace(c, quote=HOSTILE, document=replace(c.document, title=HOSTILE)) for c in d.claims)) for d in docs]
+        docs = [
+            replace(
+                d,
+                claims=tuple(replace(c, quote=HOSTILE, document=replace(c.document, title=HOSTILE)) for c in d.claims),
+            )
+            for d in docs
+        ]
     evidence = sim.evidence(40, docs)
     made = compare(evidence, Policy())
     rows = [r for r in made.rows if r.needs == made.labels and not r.hidden]
-    counts = [totals.Count(r.finding.flag.value, r.finding.status, r.finding.undecided, r.primary, 1, r.calls) for r in made.seen_with(made.labels)]
+    counts = [
+        totals.Count(r.finding.flag.value, r.finding.status, r.finding.undecided, r.primary, 1, r.calls)
+        for r in made.seen_with(made.labels)
+    ]
     findings = []
     for row in made.seen_with(made.labels):
         finding = row.finding
@@ -69,13 +87,30 @@ def report(hostile: bool = False) -> Report:
             finding = replace(finding, observed=replace(finding.observed, trace_query=query))
         findings.append(finding)
     assert rows
-    info = RunInfo("r1", evidence.window_from, evidence.window_to, "", "d" * 16, "c" * 16, datetime(2026, 2, 10, 1, 2, 3, tzinfo=UTC))
-    return Report(info, totals.totals(counts), totals.metrics(counts), tuple(findings), None, {"window_kind": "closed", "unseen": totals.unseen(evidence.observed)})
+    info = RunInfo(
+        "r1",
+        evidence.window_from,
+        evidence.window_to,
+        "",
+        "d" * 16,
+        "c" * 16,
+        datetime(2026, 2, 10, 1, 2, 3, tzinfo=UTC),
+    )
+    return Report(
+        info,
+        totals.totals(counts),
+        totals.metrics(counts),
+        tuple(findings),
+        None,
+        {"window_kind": "closed", "unseen": totals.unseen(evidence.observed)},
+    )
 
 
 def test_every_flag_is_in_the_sample() -> None:
     assert {f.flag for f in report().findings} == set(Flag)
-    assert {"forbidden", "protocol", "absent_strong", "not_observable", "external", "provisional", "planned"} <= {f.status for f in report().findings}
+    assert {"forbidden", "protocol", "absent_strong", "not_observable", "external", "provisional", "planned"} <= {
+        f.status for f in report().findings
+    }
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
@@ -113,7 +148,9 @@ def test_sarif_knows_suppressions_and_the_baseline() -> None:
     entries = parse_suppressions("suppressions:\n- {status: forbidden, reason: r, owner: o, expires: 2030-01-01}", "s")
     found = annotated(report(), entries, {}, datetime(2026, 1, 1, tzinfo=UTC))
     results = {r["ruleId"]: r for r in json.loads(FORMATS["sarif"].render(found))["runs"][0]["results"]}
-    assert results["forbidden"]["suppressions"] == [{"kind": "external", "status": "accepted", "justification": "reason: r; owner: o; expires: 2030-01-01"}]
+    assert results["forbidden"]["suppressions"] == [
+        {"kind": "external", "status": "accepted", "justification": "reason: r; owner: o; expires: 2030-01-01"}
+    ]
     assert results["absent_strong"]["baselineState"] == "new"
     assert list(Draft202012Validator(SCHEMA).iter_errors(json.loads(FORMATS["sarif"].render(found)))) == []
 
@@ -138,7 +175,10 @@ def test_csv_has_one_row_a_finding_and_no_formula(hostile: bool) -> None:
     rows = list(csv.DictReader(io.StringIO(FORMATS["csv"].render(sample))))
     assert [r["fingerprint"] for r in rows] == [f.fingerprint for f in sample.findings]
     assert not [v for r in rows for v in r.values() if v.startswith(("=", "+", "-", "@", "\t", "\r"))]
-    assert FORMATS["csv"].render(replace(sample, findings=(replace(sample.findings[0], summary="=1+1"),))).count("'=1+1") == 1
+    assert (
+        FORMATS["csv"].render(replace(sample, findings=(replace(sample.findings[0], summary="=1+1"),))).count("'=1+1")
+        == 1
+    )
 
 
 class Tags(HTMLParser):
@@ -158,7 +198,9 @@ def test_html_runs_nothing_and_asks_for_nothing() -> None:
     parser.feed(page)
     assert not parser.tags & {"script", "img", "iframe", "object", "embed", "link", "form", "base"}
     assert not [a for a, _ in parser.attributes if a.startswith("on")]
-    assert {v for a, v in parser.attributes if a in ("href", "src")} <= {f"#f-{f.fingerprint}" for f in report(hostile=True).findings}
+    assert {v for a, v in parser.attributes if a in ("href", "src")} <= {
+        f"#f-{f.fingerprint}" for f in report(hostile=True).findings
+    }
     assert "default-src 'none'" in page
     assert "url(http" not in page
     assert "<svg" in page
@@ -198,8 +240,24 @@ def test_json_has_the_fields_of_the_contract() -> None:
     assert data["run"]["generated_at"] == "2026-02-10T01:02:03.000Z"
     finding = next(f for f in data["findings"] if f["status"] == "absent_strong")
     assert {
-        "fingerprint", "flag", "status", "reason", "relation", "source", "target", "via", "environment", "severity", "rank", "state", "first_detected", "summary", "exposure",
-        "what_would_change_this", "designed", "observed",
+        "fingerprint",
+        "flag",
+        "status",
+        "reason",
+        "relation",
+        "source",
+        "target",
+        "via",
+        "environment",
+        "severity",
+        "rank",
+        "state",
+        "first_detected",
+        "summary",
+        "exposure",
+        "what_would_change_this",
+        "designed",
+        "observed",
     } <= set(finding)
     assert set(finding["exposure"]) == {"opportunities", "covered_days", "detection", "rate_upper", "active_day_upper"}
     assert finding["observed"] is None
@@ -208,13 +266,14 @@ def test_json_has_the_fields_of_the_contract() -> None:
 
 def test_a_held_finding_is_skipped_by_junit() -> None:
     sample = report()
-    held = replace(sample, findings=tuple(replace(f, state=State.HELD) for f in sample.findings if f.status == "forbidden"))
+    held = replace(
+        sample, findings=tuple(replace(f, state=State.HELD) for f in sample.findings if f.status == "forbidden")
+    )
     assert "<skipped" in FORMATS["junit"].render(held)
 
 
 def test_a_relation_name_covers_every_verb() -> None:
     for relation in Relation:
-
         assert relation.value.removesuffix("_OBSERVED") in ARROWS
 
 
@@ -235,7 +294,9 @@ def test_code_scanning_gets_a_line_for_every_result_and_one_fingerprint_a_findin
         assert place["region"]["startLine"] >= 1
         assert not place["artifactLocation"]["uri"].startswith(("/", "file:"))
         assert "](" not in result["message"]["text"].replace("\\](", "")
-    assert len({r["partialFingerprints"]["primaryLocationLineHash"] for r in results}) == len({r["fingerprints"]["nexus/v1"] for r in results})
+    assert len({r["partialFingerprints"]["primaryLocationLineHash"] for r in results}) == len(
+        {r["fingerprints"]["nexus/v1"] for r in results}
+    )
 
 
 def test_no_format_has_control_characters_of_a_name() -> None:
@@ -249,7 +310,14 @@ def texts_of_formats() -> set[str]:
     for path in Path(_words.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
-                found |= {c.value for c in ast.walk(node.args[0]) if isinstance(c, ast.Constant) and isinstance(c.value, str) and len(c.value) > 1 and c.value not in ("{n} ", "s")}
+                found |= {
+                    c.value
+                    for c in ast.walk(node.args[0])
+                    if isinstance(c, ast.Constant)
+                    and isinstance(c.value, str)
+                    and len(c.value) > 1
+                    and c.value not in ("{n} ", "s")
+                }
     return found - {"_", "-"}
 
 
@@ -266,5 +334,9 @@ def test_every_text_of_a_format_has_its_korean_one() -> None:
 def test_a_korean_report_has_korean_headings(name: str) -> None:
     korean = FORMATS[name].render(report_in(report(), "ko"))
     assert KOREAN[HEADINGS[Flag.CONFLICT]] in korean
-    assert not [text for text in (*HEADINGS.values(), "What would change", "Changes with", "Observed:", "undecided") if text in korean]
+    assert not [
+        text
+        for text in (*HEADINGS.values(), "What would change", "Changes with", "Observed:", "undecided")
+        if text in korean
+    ]
     assert FORMATS[name].render(report_in(report(), "en")) == FORMATS[name].render(report())

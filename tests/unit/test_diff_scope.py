@@ -16,7 +16,12 @@ from nexus.model.claim import Modality, Via
 from nexus.model.edge import Cause
 from nexus.testing.drift import KNOWN, edit, judged, rows, sim
 
-FORBIDDEN, DEPRECATED, PLANNED, EXCLUSIVE = Modality.FORBIDDEN, Modality.DEPRECATED, Modality.PLANNED, Modality.EXCLUSIVE
+FORBIDDEN, DEPRECATED, PLANNED, EXCLUSIVE = (
+    Modality.FORBIDDEN,
+    Modality.DEPRECATED,
+    Modality.PLANNED,
+    Modality.EXCLUSIVE,
+)
 
 
 def asked(*causes: tuple[str, int]):
@@ -46,9 +51,16 @@ def test_a_finding_cites_the_rule_and_not_the_sentence_beside_it() -> None:
 
 
 def test_an_old_protocol_that_is_gone_is_gone_though_the_new_one_lives() -> None:
-    docs = [*KNOWN[1:], says("a", "b", line=4, modality=DEPRECATED, via=Via("grpc")), says("a", "b", line=5, via=Via("http"))]
+    docs = [
+        *KNOWN[1:],
+        says("a", "b", line=4, modality=DEPRECATED, via=Via("grpc")),
+        says("a", "b", line=5, via=Via("http")),
+    ]
     assert judged(sim(), docs)["a", "CALLS", "b"] == {"confirmed", "deprecated"}
-    assert judged(sim(), docs, change=edit(protocols={"grpc": 900, "http": 500}))["a", "CALLS", "b"] == {"confirmed", "lifecycle"}
+    assert judged(sim(), docs, change=edit(protocols={"grpc": 900, "http": 500}))["a", "CALLS", "b"] == {
+        "confirmed",
+        "lifecycle",
+    }
 
 
 def test_a_planned_protocol_is_no_finer_word_for_the_one_there_is() -> None:
@@ -57,7 +69,9 @@ def test_a_planned_protocol_is_no_finer_word_for_the_one_there_is() -> None:
 
 
 def test_a_list_of_callers_reserves_for_all_of_them() -> None:
-    only = [says(name, "d", line=line, modality=EXCLUSIVE, exclusivity="only_by") for line, name in enumerate(("b", "c"), 4)]
+    only = [
+        says(name, "d", line=line, modality=EXCLUSIVE, exclusivity="only_by") for line, name in enumerate(("b", "c"), 4)
+    ]
     assert judged(sim(TrueEdge("b", "d")), [*KNOWN, *only])["b", "CALLS", "d"] == {"confirmed"}
     other = judged(sim(TrueEdge("b", "d"), TrueEdge("a", "d")), [*KNOWN, *only])
     assert other["b", "CALLS", "d"] == {"confirmed", "only_by"}
@@ -67,15 +81,28 @@ def test_a_list_of_callers_reserves_for_all_of_them() -> None:
 
 
 def test_any_of_two_gateways_will_do() -> None:
-    rules = [says("any", "d", line=line, modality=EXCLUSIVE, exclusivity="only_via", gateway=gate) for line, gate in enumerate(("b", "c"), 4)]
-    assert not [s for found in judged(sim(TrueEdge("b", "d")), [*KNOWN, *rules]).values() for s in found if s.startswith("only_via")]
+    rules = [
+        says("any", "d", line=line, modality=EXCLUSIVE, exclusivity="only_via", gateway=gate)
+        for line, gate in enumerate(("b", "c"), 4)
+    ]
+    assert not [
+        s
+        for found in judged(sim(TrueEdge("b", "d")), [*KNOWN, *rules]).values()
+        for s in found
+        if s.startswith("only_via")
+    ]
     assert [s for found in judged(sim(TrueEdge("a", "d")), [*KNOWN, *rules]).values() for s in found if s == "only_via"]
 
 
 def in_environments(evidence: Evidence, **of: str) -> Evidence:
     """The services in the environment that is named for them, the others in prod."""
-    days = tuple(replace(d, service=replace(d.service, environment=of.get(d.service.name, "prod"))) for d in evidence.service_days)
-    edges = tuple(replace(e, source=replace(e.source, environment=of.get(e.source.name, "prod"))) for e in evidence.observed)
+    days = tuple(
+        replace(d, service=replace(d.service, environment=of.get(d.service.name, "prod")))
+        for d in evidence.service_days
+    )
+    edges = tuple(
+        replace(e, source=replace(e.source, environment=of.get(e.source.name, "prod"))) for e in evidence.observed
+    )
     return replace(evidence, service_days=days, observed=edges)
 
 
@@ -84,16 +111,28 @@ def test_what_is_said_of_an_environment_is_judged_by_its_own_requests(where: str
     """A thousand requests a day in production say nothing of staging."""
     evidence = in_environments(sim().evidence(60, [*KNOWN, says("a", "d", line=4, environment=where)]), c="staging")
     made = compare(evidence, Policy())
-    (finding,) = [r.finding for r in made.seen_with(made.labels) if r.finding.target.name == "d" and r.finding.source.name == "a"]
-    assert (finding.status, finding.reason) == (expected, "environment_out_of_scope" if expected == "not_observable" else "absent")
+    (finding,) = [
+        r.finding for r in made.seen_with(made.labels) if r.finding.target.name == "d" and r.finding.source.name == "a"
+    ]
+    assert (finding.status, finding.reason) == (
+        expected,
+        "environment_out_of_scope" if expected == "not_observable" else "absent",
+    )
 
 
 def test_a_first_sighting_before_the_window_is_no_news() -> None:
     evidence = sim(TrueEdge("a", "d")).evidence(60, KNOWN)
-    young = replace(evidence, observed=tuple(replace(e, first_seen=evidence.window_to - timedelta(days=2)) for e in evidence.observed))
-    assert {r.finding.status for r in rows(young) if r.finding.target.name == "d" and r.finding.source.name == "a"} == {"robust"}
+    young = replace(
+        evidence,
+        observed=tuple(replace(e, first_seen=evidence.window_to - timedelta(days=2)) for e in evidence.observed),
+    )
+    assert {r.finding.status for r in rows(young) if r.finding.target.name == "d" and r.finding.source.name == "a"} == {
+        "robust"
+    }
     unknown = replace(young, histories={})
-    assert {r.finding.status for r in rows(unknown) if r.finding.target.name == "d" and r.finding.source.name == "a"} == {"emerging"}
+    assert {
+        r.finding.status for r in rows(unknown) if r.finding.target.name == "d" and r.finding.source.name == "a"
+    } == {"emerging"}
 
 
 def scenario(name: str) -> Scenario:

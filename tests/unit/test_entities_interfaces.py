@@ -17,7 +17,9 @@ PLACE = Place((1, 1), (1, 1), "x")
 
 
 def stated(name: str, kind: str, *aliases: str, document: str = "a", namespace: str = "default") -> Introduction:
-    return Introduction(RawEntity(name, kind, PLACE, aliases, declares=True), (document,), namespace, Classification.INTERNAL)
+    return Introduction(
+        RawEntity(name, kind, PLACE, aliases, declares=True), (document,), namespace, Classification.INTERNAL
+    )
 
 
 def seen(*names: str) -> list[Entity]:
@@ -25,7 +27,10 @@ def seen(*names: str) -> list[Entity]:
 
 
 def test_a_proto_service_is_an_alias_of_the_workload() -> None:
-    items = [stated("cartservice", "service"), stated("CartService", "api", "hipstershop.CartService", document="demo.proto")]
+    items = [
+        stated("cartservice", "service"),
+        stated("CartService", "api", "hipstershop.CartService", document="demo.proto"),
+    ]
     for _ in range(3):
         random.shuffle(items)
         registry = Registry(fold(items))

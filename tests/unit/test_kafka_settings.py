@@ -32,15 +32,27 @@ def test_brokers_and_a_user_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_password_is_hidden_and_handed_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {BROKERS: "kafka:9093", "NEXUS_LOG": "kafka", "NEXUS_LOG__KAFKA__SECURITY": "sasl_ssl", "NEXUS_LOG__KAFKA__USERNAME": "nexus",
-                        "NEXUS_LOG__KAFKA__PASSWORD": "hush", "NEXUS_LOG__KAFKA__TLS_CA": "/ca.pem"}.items():
+    for name, value in {
+        BROKERS: "kafka:9093",
+        "NEXUS_LOG": "kafka",
+        "NEXUS_LOG__KAFKA__SECURITY": "sasl_ssl",
+        "NEXUS_LOG__KAFKA__USERNAME": "nexus",
+        "NEXUS_LOG__KAFKA__PASSWORD": "hush",
+        "NEXUS_LOG__KAFKA__TLS_CA": "/ca.pem",
+    }.items():
         monkeypatch.setenv(name, value)
     settings = load_settings()
     assert "hush" not in str(effective(settings))
     options = kafka_options(settings)
     assert "hush" not in repr(options)
     client = options.client(group_id="g")
-    assert (client["sasl.password"], client["sasl.mechanism"], client["security.protocol"], client["ssl.ca.location"], client["group.id"]) == ("hush", "SCRAM-SHA-512", "sasl_ssl", "/ca.pem", "g")
+    assert (
+        client["sasl.password"],
+        client["sasl.mechanism"],
+        client["security.protocol"],
+        client["ssl.ca.location"],
+        client["group.id"],
+    ) == ("hush", "SCRAM-SHA-512", "sasl_ssl", "/ca.pem", "g")
 
 
 def test_what_the_topic_has_to_keep_follows_from_the_horizons(monkeypatch: pytest.MonkeyPatch) -> None:

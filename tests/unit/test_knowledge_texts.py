@@ -85,10 +85,20 @@ def test_what_cannot_be_read_at_all_is_malformed(reader):
             reader.read(data)
 
 
-@pytest.mark.parametrize("data", [
-    b"a\x00b", b"\xff\xfea\x00\x00\x00", b"\xff\xfea", b"caf\xe9", "naïve café, déjà vu".encode("latin-1"), "결제 서비스가 주문을 부른다".encode()[:-1],
-    "결제".encode() + b"\xff" + " 서비스".encode(), "支付服务调用订单服务".encode("gbk"), "決済サービスは注文を呼ぶ".encode("shift_jis"),
-])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a\x00b",
+        b"\xff\xfea\x00\x00\x00",
+        b"\xff\xfea",
+        b"caf\xe9",
+        "naïve café, déjà vu".encode("latin-1"),
+        "결제 서비스가 주문을 부른다".encode()[:-1],
+        "결제".encode() + b"\xff" + " 서비스".encode(),
+        "支付服务调用订单服务".encode("gbk"),
+        "決済サービスは注文を呼ぶ".encode("shift_jis"),
+    ],
+)
 def test_text_is_utf_8(data):
     with pytest.raises(MalformedDocument):
         MARKDOWN.read(data)
@@ -100,14 +110,21 @@ def test_line_ends_and_byte_order_mark():
 
 def test_front_matter():
     size, values, problem = front_matter("---\ntitle: A\ntags: [x, 1]\ndate: 2026-01-01\n---\nbody")
-    assert (size, problem, text_value(values, "title"), list_value(values, "Tags")) == (len("---\ntitle: A\ntags: [x, 1]\ndate: 2026-01-01\n---\n"), "", "A", ("x", "1"))
+    assert (size, problem, text_value(values, "title"), list_value(values, "Tags")) == (
+        len("---\ntitle: A\ntags: [x, 1]\ndate: 2026-01-01\n---\n"),
+        "",
+        "A",
+        ("x", "1"),
+    )
     assert front_matter("no\n---\n") == (0, {}, "")
     assert front_matter("---\n: [\n---\n")[2].startswith("front matter is no YAML")
     assert front_matter("---\n- a\n---\n")[2] == "front matter is no mapping"
     assert front_matter("---\n!!python/object/apply:os.system [ls]\n---\n")[1] == {}
 
 
-@pytest.mark.parametrize(("encoding", "note"), [("cp949", "CP949"), ("euc_kr", "CP949"), ("utf-16", "UTF-16"), ("utf-16-be", "UTF-16")])
+@pytest.mark.parametrize(
+    ("encoding", "note"), [("cp949", "CP949"), ("euc_kr", "CP949"), ("utf-16", "UTF-16"), ("utf-16-be", "UTF-16")]
+)
 def test_other_encodings_of_korean_are_read_and_noted(encoding, note):
     text = "# 결제 서비스\r\n\r\n주문(order) 서비스가 결제를 호출한다. 타임아웃은 3초 ± 10%이다.\r\n"
     data = (b"\xfe\xff" if encoding == "utf-16-be" else b"") + text.encode(encoding)

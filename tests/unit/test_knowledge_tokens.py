@@ -50,8 +50,21 @@ def test_a_heading_counts_twice():
 
 @pytest.mark.parametrize(
     ("korean", "english"),
-    [("디플로이먼트", "deployment"), ("쿠버네티스", "kubernetes"), ("컨테이너", "container"), ("클러스터", "cluster"), ("인그레스", "ingress"), ("시크릿", "secret"),
-     ("카프카", "kafka"), ("컨트롤러", "controller"), ("체크아웃", "checkout"), ("토폴로지", "topology"), ("오퍼레이터", "operator"), ("롤백", "rollback"), ("프론트엔드", "frontend")],
+    [
+        ("디플로이먼트", "deployment"),
+        ("쿠버네티스", "kubernetes"),
+        ("컨테이너", "container"),
+        ("클러스터", "cluster"),
+        ("인그레스", "ingress"),
+        ("시크릿", "secret"),
+        ("카프카", "kafka"),
+        ("컨트롤러", "controller"),
+        ("체크아웃", "checkout"),
+        ("토폴로지", "topology"),
+        ("오퍼레이터", "operator"),
+        ("롤백", "rollback"),
+        ("프론트엔드", "frontend"),
+    ],
 )
 def test_loanwords_have_one_skeleton(korean, english):
     assert hangul_skeleton(korean) == latin_skeleton(english) != ""
@@ -69,7 +82,10 @@ def test_without_a_dictionary_hangul_becomes_bigrams():
 
 
 def test_language_by_script_and_code_in_the_language_of_its_document():
-    assert [language_of(text) for text in ("결제 service를 호출", "calls the service", "支付服务", "決済サービスです", "123")] == ["ko", "en", "zh", "ja", "en"]
+    assert [
+        language_of(text)
+        for text in ("결제 service를 호출", "calls the service", "支付服务", "決済サービスです", "123")
+    ] == ["ko", "en", "zh", "ja", "en"]
     code = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: nginx\n"
     prose = "the service calls the gateway and it is not allowed to call the ledger when the payment has failed " * 3
     assert passage_language(code, "ko") == "ko"
@@ -77,9 +93,15 @@ def test_language_by_script_and_code_in_the_language_of_its_document():
     assert passage_language("한국어 문장이다", "en") == "ko"
 
 
-@pytest.mark.parametrize(("question", "meant"), [
-    ("배포를 되돌리려면?", "deploy"), ("부하 분산은 누가 하나요", "balanc"), ("how do we encrypt a backup", "암호"), ("payment timeout", "결제"),
-])
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("배포를 되돌리려면?", "deploy"),
+        ("부하 분산은 누가 하나요", "balanc"),
+        ("how do we encrypt a backup", "암호"),
+        ("payment timeout", "결제"),
+    ],
+)
 def test_a_question_asks_for_the_words_of_the_other_language(question, meant):
     written, asked = ANALYZER.question(question)
     assert meant in asked

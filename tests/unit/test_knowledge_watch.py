@@ -17,7 +17,9 @@ def paths(*names: str) -> list[str]:
 
 
 def test_temporary_files_and_folders_of_tools_do_not_count():
-    assert paths("a.md~", ".a.md.swp", ".#a.md", "4913", "#a.md#", "a.md.tmp", ".git/index", "node_modules/x/a.md") == []
+    assert (
+        paths("a.md~", ".a.md.swp", ".#a.md", "4913", "#a.md#", "a.md.tmp", ".git/index", "node_modules/x/a.md") == []
+    )
 
 
 def test_a_save_by_rename_is_one_change_of_its_target():
@@ -33,7 +35,11 @@ def test_other_folders_do_not_count():
 
 
 def test_upload_folders_never_meet():
-    folders = {namespace_folder(ROOT, tenant, namespace) for tenant in ("a", "A b", "../x", "한글") for namespace in ("n", "a/../n", "..", "")}
+    folders = {
+        namespace_folder(ROOT, tenant, namespace)
+        for tenant in ("a", "A b", "../x", "한글")
+        for namespace in ("n", "a/../n", "..", "")
+    }
     assert len(folders) == 16 and all(ROOT in folder.parents and ".." not in folder.parts for folder in folders)
 
 

@@ -42,18 +42,48 @@ def test_a_cycle_is_drawn() -> None:
 
 def test_both_layers_meet_in_one_edge_by_alias() -> None:
     registry = Registry([Entity("e1", "checkout", "service", ("checkoutservice",)), Entity("e2", "fx", "service")])
-    seen = ObservedEdge("o1", Relation.CALLS_OBSERVED, Node("checkoutservice", environment="prod"), Node("fx", environment="prod"), calls=7, errors=1)
-    claim = Claim("CALLS", "checkout", "fx", "service", "service", DocumentRef("d", "D", "file:///d.md", "1"), (1, 1), (1, 2), "q", "markdown", "r", 0.9)
+    seen = ObservedEdge(
+        "o1",
+        Relation.CALLS_OBSERVED,
+        Node("checkoutservice", environment="prod"),
+        Node("fx", environment="prod"),
+        calls=7,
+        errors=1,
+    )
+    claim = Claim(
+        "CALLS",
+        "checkout",
+        "fx",
+        "service",
+        "service",
+        DocumentRef("d", "D", "file:///d.md", "1"),
+        (1, 1),
+        (1, 2),
+        "q",
+        "markdown",
+        "r",
+        0.9,
+    )
     drawn = DesignedEdge("d1", Relation.CALLS, Node("checkout"), Node("fx"), claims=(claim,))
-    forbidden = DesignedEdge("d2", Relation.CALLS, Node("fx"), Node("checkout"), claims=(replace(claim, modality=Modality.FORBIDDEN),))
+    forbidden = DesignedEdge(
+        "d2", Relation.CALLS, Node("fx"), Node("checkout"), claims=(replace(claim, modality=Modality.FORBIDDEN),)
+    )
     nodes, edges = build_graph([seen], [drawn, forbidden], [], registry)
     assert [(n.name, n.environment) for n in nodes] == [("checkout", "prod"), ("fx", "prod")]
     assert [(e.observed, e.designed, e.volume, e.errors) for e in edges] == [("o1", "d1", 7, 1)]
 
 
 def test_a_bundle_shows_its_loudest_verdict() -> None:
-    nodes = [MapNode("a", "s/a", "service", "", "s"), MapNode("b", "s/b", "service", "", "s"), MapNode("c", "t/c", "service", "", "t")]
-    edges = [MapEdge("1", "a", "c", "CALLS", verdict="confirmed", volume=1), MapEdge("2", "b", "c", "CALLS", verdict="conflict", volume=2), MapEdge("3", "a", "b", "CALLS")]
+    nodes = [
+        MapNode("a", "s/a", "service", "", "s"),
+        MapNode("b", "s/b", "service", "", "s"),
+        MapNode("c", "t/c", "service", "", "t"),
+    ]
+    edges = [
+        MapEdge("1", "a", "c", "CALLS", verdict="confirmed", volume=1),
+        MapEdge("2", "b", "c", "CALLS", verdict="conflict", volume=2),
+        MapEdge("3", "a", "b", "CALLS"),
+    ]
     kept, merged = collapse(nodes, edges)
     assert [n.id for n in kept] == ["namespace:s", "namespace:t"]
     assert [(e.verdict, e.volume) for e in merged] == [("conflict", 3)]

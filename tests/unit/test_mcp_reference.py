@@ -14,4 +14,6 @@ def test_the_page_is_up_to_date() -> None:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs" / "reference" / "mcp.md").read_text(encoding="utf-8") == module.PAGES["mcp.md"](), "run `make docs`"
+    assert (ROOT / "docs" / "reference" / "mcp.md").read_text(encoding="utf-8") == module.PAGES["mcp.md"](), (
+        "run `make docs`"
+    )

@@ -16,21 +16,35 @@ DAY, HOUR, MINUTE = 86400, 3600, 60
 
 
 def window(start, end):
-    return TimeRange(None if start is None else datetime.fromtimestamp(start, UTC), None if end is None else datetime.fromtimestamp(end, UTC))
+    return TimeRange(
+        None if start is None else datetime.fromtimestamp(start, UTC),
+        None if end is None else datetime.fromtimestamp(end, UTC),
+    )
 
 
-@pytest.mark.parametrize(("since", "asked", "expected"), [
-    # Nothing expired: to the minute.
-    ((0, 0, 0, 0), (NOON + 61, NOON + 125), (NOON + 60, NOON + 180)),
-    # Minutes are gone: whole hours; those of the day before are still there.
-    ((NOON, 0, 0, 0), (NOON - 20 * MINUTE, NOON + 20 * MINUTE), (NOON - HOUR, NOON + 20 * MINUTE)),
-    ((NOON + 10 * MINUTE, 0, 0, 0), (NOON - HOUR, NOON + 20 * MINUTE), (NOON - HOUR, NOON + HOUR)),
-    ((NOON + 10 * MINUTE, 0, 0, 0), (NOON + 10 * MINUTE, NOON + 20 * MINUTE), (NOON + 10 * MINUTE, NOON + 20 * MINUTE)),
-    # Hours too: whole days.
-    ((NOON, NOON, 0, 0), (NOON - 5 * DAY - 20 * MINUTE, NOON - 4 * DAY), (NOON - 5 * DAY - 12 * HOUR, NOON - 4 * DAY + 12 * HOUR)),
-    # Whole hours and days lose nothing.
-    ((NOON, 0, 0, 0), (NOON - 2 * HOUR, NOON - HOUR), (NOON - 2 * HOUR, NOON - HOUR)),
-])
+@pytest.mark.parametrize(
+    ("since", "asked", "expected"),
+    [
+        # Nothing expired: to the minute.
+        ((0, 0, 0, 0), (NOON + 61, NOON + 125), (NOON + 60, NOON + 180)),
+        # Minutes are gone: whole hours; those of the day before are still there.
+        ((NOON, 0, 0, 0), (NOON - 20 * MINUTE, NOON + 20 * MINUTE), (NOON - HOUR, NOON + 20 * MINUTE)),
+        ((NOON + 10 * MINUTE, 0, 0, 0), (NOON - HOUR, NOON + 20 * MINUTE), (NOON - HOUR, NOON + HOUR)),
+        (
+            (NOON + 10 * MINUTE, 0, 0, 0),
+            (NOON + 10 * MINUTE, NOON + 20 * MINUTE),
+            (NOON + 10 * MINUTE, NOON + 20 * MINUTE),
+        ),
+        # Hours too: whole days.
+        (
+            (NOON, NOON, 0, 0),
+            (NOON - 5 * DAY - 20 * MINUTE, NOON - 4 * DAY),
+            (NOON - 5 * DAY - 12 * HOUR, NOON - 4 * DAY + 12 * HOUR),
+        ),
+        # Whole hours and days lose nothing.
+        ((NOON, 0, 0, 0), (NOON - 2 * HOUR, NOON - HOUR), (NOON - 2 * HOUR, NOON - HOUR)),
+    ],
+)
 def test_what_is_covered(since, asked, expected):
     assert covered(window(*asked), Kept(since)) == expected
 
@@ -56,7 +70,11 @@ def test_steps_are_whole_and_kept():
 
 
 @settings(max_examples=150)
-@given(start=st.integers(0, 400 * 1440), length=st.integers(1, 400 * 1440), ages=st.lists(st.integers(0, 500 * DAY), min_size=3, max_size=3))
+@given(
+    start=st.integers(0, 400 * 1440),
+    length=st.integers(1, 400 * 1440),
+    ages=st.lists(st.integers(0, 500 * DAY), min_size=3, max_size=3),
+)
 def test_segments_cover_once_what_they_say_and_need_no_row_that_is_gone(start, length, ages):
     minutes, hours, days = sorted(ages, reverse=True)
     first = NOON - 400 * DAY

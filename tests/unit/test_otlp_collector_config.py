@@ -24,26 +24,97 @@ def closed(**keys) -> dict:
 
 # As documented: config/configtls, config/configgrpc, exporter/exporterhelper, processor/memorylimiterprocessor, receiver/otlpreceiver,
 # extension/healthcheckextension, extension/storage/filestorage (READMEs of the two repositories of the collector).
-TLS = closed(insecure=FLAG, insecure_skip_verify=FLAG, ca_file=TEXT, ca_pem=TEXT, cert_file=TEXT, key_file=TEXT, server_name_override=TEXT, min_version=TEXT, max_version=TEXT, reload_interval=DURATION)
-GRPC_SERVER = closed(endpoint=ADDRESS, transport=TEXT, tls=TLS, max_recv_msg_size_mib=WHOLE, max_concurrent_streams=WHOLE, read_buffer_size=WHOLE, write_buffer_size=WHOLE, keepalive={"type": "object"}, auth={"type": "object"}, include_metadata=FLAG)
-HTTP_SERVER = closed(endpoint=ADDRESS, tls=TLS, cors={"type": "object"}, max_request_body_size=WHOLE, traces_url_path=TEXT, include_metadata=FLAG, auth={"type": "object"}, compression_algorithms={"type": "array"})
+TLS = closed(
+    insecure=FLAG,
+    insecure_skip_verify=FLAG,
+    ca_file=TEXT,
+    ca_pem=TEXT,
+    cert_file=TEXT,
+    key_file=TEXT,
+    server_name_override=TEXT,
+    min_version=TEXT,
+    max_version=TEXT,
+    reload_interval=DURATION,
+)
+GRPC_SERVER = closed(
+    endpoint=ADDRESS,
+    transport=TEXT,
+    tls=TLS,
+    max_recv_msg_size_mib=WHOLE,
+    max_concurrent_streams=WHOLE,
+    read_buffer_size=WHOLE,
+    write_buffer_size=WHOLE,
+    keepalive={"type": "object"},
+    auth={"type": "object"},
+    include_metadata=FLAG,
+)
+HTTP_SERVER = closed(
+    endpoint=ADDRESS,
+    tls=TLS,
+    cors={"type": "object"},
+    max_request_body_size=WHOLE,
+    traces_url_path=TEXT,
+    include_metadata=FLAG,
+    auth={"type": "object"},
+    compression_algorithms={"type": "array"},
+)
 BATCH = closed(flush_timeout=DURATION, min_size=WHOLE, max_size=WHOLE, sizer={"enum": ["items", "bytes"]})
 QUEUE = closed(
-    enabled=FLAG, num_consumers={"type": "integer", "minimum": 1}, wait_for_result=FLAG, block_on_overflow=FLAG, sizer={"enum": ["requests", "items", "bytes"]}, queue_size=WHOLE, storage=TEXT, batch=BATCH,
+    enabled=FLAG,
+    num_consumers={"type": "integer", "minimum": 1},
+    wait_for_result=FLAG,
+    block_on_overflow=FLAG,
+    sizer={"enum": ["requests", "items", "bytes"]},
+    queue_size=WHOLE,
+    storage=TEXT,
+    batch=BATCH,
 )
-RETRY = closed(enabled=FLAG, initial_interval=DURATION, max_interval=DURATION, max_elapsed_time=DURATION, multiplier={"type": "number"}, randomization_factor={"type": "number"})
+RETRY = closed(
+    enabled=FLAG,
+    initial_interval=DURATION,
+    max_interval=DURATION,
+    max_elapsed_time=DURATION,
+    multiplier={"type": "number"},
+    randomization_factor={"type": "number"},
+)
 SCHEMAS = {
     ("receivers", "otlp"): closed(protocols=closed(grpc=GRPC_SERVER, http=HTTP_SERVER)),
-    ("processors", "memory_limiter"): closed(check_interval=DURATION, limit_mib=WHOLE, spike_limit_mib=WHOLE, limit_percentage={"type": "integer", "maximum": 100}, spike_limit_percentage={"type": "integer", "maximum": 100}),
+    ("processors", "memory_limiter"): closed(
+        check_interval=DURATION,
+        limit_mib=WHOLE,
+        spike_limit_mib=WHOLE,
+        limit_percentage={"type": "integer", "maximum": 100},
+        spike_limit_percentage={"type": "integer", "maximum": 100},
+    ),
     ("exporters", "otlp"): closed(
-        endpoint=ADDRESS, tls=TLS, compression={"enum": ["gzip", "snappy", "zstd", "none"]}, headers={"type": "object"}, timeout=DURATION, keepalive={"type": "object"}, balancer_name=TEXT, wait_for_ready=FLAG,
-        auth={"type": "object"}, retry_on_failure=RETRY, sending_queue=QUEUE,
+        endpoint=ADDRESS,
+        tls=TLS,
+        compression={"enum": ["gzip", "snappy", "zstd", "none"]},
+        headers={"type": "object"},
+        timeout=DURATION,
+        keepalive={"type": "object"},
+        balancer_name=TEXT,
+        wait_for_ready=FLAG,
+        auth={"type": "object"},
+        retry_on_failure=RETRY,
+        sending_queue=QUEUE,
     ),
     ("extensions", "health_check"): closed(endpoint=ADDRESS, path=TEXT, tls=TLS, response_body={"type": "object"}),
     ("extensions", "file_storage"): closed(
-        directory=TEXT, timeout=DURATION, fsync=FLAG, create_directory=FLAG, directory_permissions=TEXT,
+        directory=TEXT,
+        timeout=DURATION,
+        fsync=FLAG,
+        create_directory=FLAG,
+        directory_permissions=TEXT,
         compaction=closed(
-            on_start=FLAG, on_rebound=FLAG, directory=TEXT, max_transaction_size=WHOLE, cleanup_on_start=FLAG, rebound_needed_threshold_mib=WHOLE, rebound_trigger_threshold_mib=WHOLE, check_interval=DURATION,
+            on_start=FLAG,
+            on_rebound=FLAG,
+            directory=TEXT,
+            max_transaction_size=WHOLE,
+            cleanup_on_start=FLAG,
+            rebound_needed_threshold_mib=WHOLE,
+            rebound_trigger_threshold_mib=WHOLE,
+            check_interval=DURATION,
         ),
     ),
 }

@@ -18,26 +18,46 @@ from nexus.errors import MalformedSpans, TooLarge
 from nexus.model.span import SPAN_SCHEMA
 
 NAMES = sorted(KEPT)
-OTHERS = ["thread.id", "code.function.name", "http.response.status_codes", "db.nam", "db.names", "", "k", "x" * 200, "messaging.destination.nome"]
+OTHERS = [
+    "thread.id",
+    "code.function.name",
+    "http.response.status_codes",
+    "db.nam",
+    "db.names",
+    "",
+    "k",
+    "x" * 200,
+    "messaging.destination.nome",
+]
 
 
 def value(chance) -> AnyValue:
-    return chance.choice((
-        lambda: AnyValue(string_value=chance.choice(("", "GET", "héllo", "주문", "y" * chance.randrange(300)))),
-        lambda: AnyValue(int_value=chance.choice((0, 200, 16_383, 16_384, -1, 2**63 - 1, -(2**63)))),
-        lambda: AnyValue(bool_value=chance.random() < 0.5),
-        lambda: AnyValue(double_value=chance.choice((0.5, 503.0, 1e300, -0.25))),
-        lambda: AnyValue(array_value=ArrayValue(values=[AnyValue(string_value="a"), AnyValue(int_value=1)])),
-        lambda: AnyValue(bytes_value=b"hi"),
-        AnyValue,
-    ))()
+    return chance.choice(
+        (
+            lambda: AnyValue(string_value=chance.choice(("", "GET", "héllo", "주문", "y" * chance.randrange(300)))),
+            lambda: AnyValue(int_value=chance.choice((0, 200, 16_383, 16_384, -1, 2**63 - 1, -(2**63)))),
+            lambda: AnyValue(bool_value=chance.random() < 0.5),
+            lambda: AnyValue(double_value=chance.choice((0.5, 503.0, 1e300, -0.25))),
+            lambda: AnyValue(array_value=ArrayValue(values=[AnyValue(string_value="a"), AnyValue(int_value=1)])),
+            lambda: AnyValue(bytes_value=b"hi"),
+            AnyValue,
+        )
+    )()
 
 
 def request(chance, spans: int = 20) -> ExportTraceServiceRequest:
     message = ExportTraceServiceRequest()
     for _ in range(chance.randrange(1, 4)):
         block = message.resource_spans.add(schema_url="s")
-        for key in ("service.name", "service.namespace", "deployment.environment", "deployment.environment.name", "host.name", "k8s.pod.uid", "telemetry.sdk.name"):
+        for key in (
+            "service.name",
+            "service.namespace",
+            "deployment.environment",
+            "deployment.environment.name",
+            "host.name",
+            "k8s.pod.uid",
+            "telemetry.sdk.name",
+        ):
             if chance.random() < 0.6:
                 block.resource.attributes.add(key=key).value.string_value = chance.choice(("", "shop", "cart", "prod"))
         for _ in range(chance.randrange(3)):
@@ -45,14 +65,24 @@ def request(chance, spans: int = 20) -> ExportTraceServiceRequest:
             scope.scope.name = "scope"
             for _ in range(chance.randrange(spans)):
                 span = scope.spans.add(
-                    trace_id=chance.randbytes(16), span_id=chance.randbytes(8), parent_span_id=chance.choice((b"", chance.randbytes(8), bytes(8), chance.randbytes(5))),
-                    name=chance.choice(("GET /", "주문", "")), kind=chance.choice((0, 1, 2, 3, 4, 5, 9)), start_time_unix_nano=chance.randrange(1, 2**60),
-                    end_time_unix_nano=chance.choice((0, chance.randrange(2**60))), trace_state=chance.choice(("", "ot=th:c")), flags=chance.choice((0, 0x101, 0x301)),
+                    trace_id=chance.randbytes(16),
+                    span_id=chance.randbytes(8),
+                    parent_span_id=chance.choice((b"", chance.randbytes(8), bytes(8), chance.randbytes(5))),
+                    name=chance.choice(("GET /", "주문", "")),
+                    kind=chance.choice((0, 1, 2, 3, 4, 5, 9)),
+                    start_time_unix_nano=chance.randrange(1, 2**60),
+                    end_time_unix_nano=chance.choice((0, chance.randrange(2**60))),
+                    trace_state=chance.choice(("", "ot=th:c")),
+                    flags=chance.choice((0, 0x101, 0x301)),
                 )
                 for _ in range(chance.randrange(12)):
                     span.attributes.append(KeyValue(key=chance.choice((*NAMES, *OTHERS)), value=value(chance)))
                 if chance.random() < 0.3:
-                    span.links.add(trace_id=chance.choice((chance.randbytes(16), b"", bytes(16))), span_id=chance.randbytes(8), trace_state="x")
+                    span.links.add(
+                        trace_id=chance.choice((chance.randbytes(16), b"", bytes(16))),
+                        span_id=chance.randbytes(8),
+                        trace_state="x",
+                    )
                 if chance.random() < 0.3:
                     span.status.code = chance.choice((0, 1, 2, 7))
                     span.status.message = "boom"
@@ -72,7 +102,9 @@ def as_text(v: AnyValue) -> str | None:
         case "double_value":
             return number(v.double_value)
         case "array_value":
-            return json.dumps([item.string_value or item.int_value for item in v.array_value.values], separators=(",", ":"))
+            return json.dumps(
+                [item.string_value or item.int_value for item in v.array_value.values], separators=(",", ":")
+            )
         case "bytes_value":
             return v.bytes_value.hex()
     return None
@@ -80,7 +112,9 @@ def as_text(v: AnyValue) -> str | None:
 
 def first(stated: dict[str, str], *names: str) -> str | None:
     """The newest name that says something, else an empty text where any of them is stated."""
-    return next((stated[name] for name in names if stated.get(name)), "" if any(name in stated for name in names) else None)
+    return next(
+        (stated[name] for name in names if stated.get(name)), "" if any(name in stated for name in names) else None
+    )
 
 
 def expected(message: ExportTraceServiceRequest) -> list[dict]:
@@ -90,18 +124,39 @@ def expected(message: ExportTraceServiceRequest) -> list[dict]:
         stated = {a.key: a.value.string_value for a in block.resource.attributes}
         for scope in block.scope_spans:
             for s in scope.spans:
-                rows.append({  # noqa: PERF401  # two loops in one comprehension say less
-                    "tenant": "t", "trace_id": s.trace_id, "span_id": s.span_id, "parent_id": s.parent_span_id if any(s.parent_span_id) else b"",
-                    "kind": s.kind if s.kind <= 5 else 0, "name": s.name, "start_ns": s.start_time_unix_nano, "end_ns": s.end_time_unix_nano,
-                    "status": s.status.code if s.status.code <= 2 else 0, "status_message": s.status.message, "trace_state": s.trace_state, "flags": s.flags,
-                    "service_name": first(stated, "service.name"), "service_namespace": first(stated, "service.namespace"),
-                    "environment": first(stated, "deployment.environment.name", "deployment.environment"), "service_version": None,
-                    "instance": first(stated, "service.instance.id", "k8s.pod.uid", "k8s.pod.name", "host.name"),
-                    "attributes": [{"key": a.key, "value": as_text(a.value)} for a in s.attributes if a.key in KEPT and as_text(a.value) is not None],
-                    "attribute_count": len(s.attributes),
-                    "links": [{"trace_id": x.trace_id, "span_id": x.span_id} for x in s.links if len(x.trace_id) == 16 and any(x.trace_id)],
-                    "source_probability": None,
-                })
+                rows.append(
+                    {  # noqa: PERF401  # two loops in one comprehension say less
+                        "tenant": "t",
+                        "trace_id": s.trace_id,
+                        "span_id": s.span_id,
+                        "parent_id": s.parent_span_id if any(s.parent_span_id) else b"",
+                        "kind": s.kind if s.kind <= 5 else 0,
+                        "name": s.name,
+                        "start_ns": s.start_time_unix_nano,
+                        "end_ns": s.end_time_unix_nano,
+                        "status": s.status.code if s.status.code <= 2 else 0,
+                        "status_message": s.status.message,
+                        "trace_state": s.trace_state,
+                        "flags": s.flags,
+                        "service_name": first(stated, "service.name"),
+                        "service_namespace": first(stated, "service.namespace"),
+                        "environment": first(stated, "deployment.environment.name", "deployment.environment"),
+                        "service_version": None,
+                        "instance": first(stated, "service.instance.id", "k8s.pod.uid", "k8s.pod.name", "host.name"),
+                        "attributes": [
+                            {"key": a.key, "value": as_text(a.value)}
+                            for a in s.attributes
+                            if a.key in KEPT and as_text(a.value) is not None
+                        ],
+                        "attribute_count": len(s.attributes),
+                        "links": [
+                            {"trace_id": x.trace_id, "span_id": x.span_id}
+                            for x in s.links
+                            if len(x.trace_id) == 16 and any(x.trace_id)
+                        ],
+                        "source_probability": None,
+                    }
+                )
     return rows
 
 
@@ -119,15 +174,26 @@ def one(**fields) -> ExportTraceServiceRequest:
     message = ExportTraceServiceRequest()
     block = message.resource_spans.add()
     block.resource.attributes.add(key="service.name").value.string_value = "shop"
-    block.scope_spans.add().spans.add(**{"trace_id": b"t" * 16, "span_id": b"s" * 8, "start_time_unix_nano": 5, **fields})
+    block.scope_spans.add().spans.add(
+        **{"trace_id": b"t" * 16, "span_id": b"s" * 8, "start_time_unix_nano": 5, **fields}
+    )
     return message
 
 
-@pytest.mark.parametrize(("fields", "reason"), [
-    ({"trace_id": b""}, "trace_id"), ({"trace_id": bytes(16)}, "trace_id"), ({"trace_id": b"t" * 32}, "trace_id"), ({"trace_id": b"t" * 15}, "trace_id"),
-    ({"span_id": b""}, "span_id"), ({"span_id": bytes(8)}, "span_id"), ({"span_id": b"s" * 9}, "span_id"),
-    ({"start_time_unix_nano": 0}, "start_time"), ({"start_time_unix_nano": 2**63}, "start_time"),
-])
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"trace_id": b""}, "trace_id"),
+        ({"trace_id": bytes(16)}, "trace_id"),
+        ({"trace_id": b"t" * 32}, "trace_id"),
+        ({"trace_id": b"t" * 15}, "trace_id"),
+        ({"span_id": b""}, "span_id"),
+        ({"span_id": bytes(8)}, "span_id"),
+        ({"span_id": b"s" * 9}, "span_id"),
+        ({"start_time_unix_nano": 0}, "start_time"),
+        ({"start_time_unix_nano": 2**63}, "start_time"),
+    ],
+)
 def test_a_span_that_can_never_be_used_is_rejected_by_itself_and_its_service_named(fields, reason):
     message = one(**fields)
     message.resource_spans[0].scope_spans[0].spans.add(trace_id=b"u" * 16, span_id=b"v" * 8, start_time_unix_nano=9)
@@ -176,7 +242,9 @@ def test_allowed_names_are_kept_beside_those_that_edges_need():
 
 def test_what_is_not_kept_does_not_reach_the_log():
     message = one()
-    message.resource_spans[0].scope_spans[0].spans[0].attributes.add(key="enduser.id").value.string_value = "private-to-somebody"
+    message.resource_spans[0].scope_spans[0].spans[0].attributes.add(
+        key="enduser.id"
+    ).value.string_value = "private-to-somebody"
     message.resource_spans[0].resource.attributes.add(key="host.ip").value.string_value = "private-address"
     raw = decode_batch([message.SerializeToString()], ["t"]).raw
     stored = repr(raw.texts.to_pylist())
@@ -264,7 +332,14 @@ def test_deep_nesting_is_cut_and_costs_no_stack():
 @pytest.mark.parametrize("names", [NAMES, ["a", "bb", "db.name", "x" * 127, "x" * 128, "x" * 300]])
 def test_an_attribute_is_kept_by_its_whole_name_whatever_its_length(names, monkeypatch):
     monkeypatch.setattr(otlp, "KEPT", frozenset(names))
-    keys = [*names, *OTHERS, "y" * 127, *(f"noise.{n}" for n in range(500)), *(name[:-1] for name in names), *(name[:-1] + "~" for name in names)]
+    keys = [
+        *names,
+        *OTHERS,
+        "y" * 127,
+        *(f"noise.{n}" for n in range(500)),
+        *(name[:-1] for name in names),
+        *(name[:-1] + "~" for name in names),
+    ]
     message = one()
     for n, key in enumerate(keys):
         message.resource_spans[0].scope_spans[0].spans[0].attributes.add(key=key).value.int_value = n

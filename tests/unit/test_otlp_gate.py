@@ -14,7 +14,10 @@ class Directory:
     """Tokens, and a clock."""
 
     def __init__(self) -> None:
-        self.known = {"good": Principal("collector", "acme", Classification.INTERNAL, frozenset({Capability.INGEST})), "reader": Principal("r", "acme", Classification.INTERNAL, frozenset({Capability.READ}))}
+        self.known = {
+            "good": Principal("collector", "acme", Classification.INTERNAL, frozenset({Capability.INGEST})),
+            "reader": Principal("r", "acme", Classification.INTERNAL, frozenset({Capability.READ})),
+        }
         self.away = False
         self.asked = 0
         self.now = 100.0

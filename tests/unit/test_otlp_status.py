@@ -26,7 +26,9 @@ def test_every_error_has_an_answer_that_tells_the_sender_whether_to_retry(kind):
     refused = answer(kind("why"))
     permanent = issubclass(kind, errors.InputError)
     retry_info = [item for item in refused.status().details if item.Is(RetryInfo.DESCRIPTOR)]
-    retried_grpc = refused.code.name in RETRYABLE_GRPC or (refused.code is grpc.StatusCode.RESOURCE_EXHAUSTED and bool(retry_info))
+    retried_grpc = refused.code.name in RETRYABLE_GRPC or (
+        refused.code is grpc.StatusCode.RESOURCE_EXHAUSTED and bool(retry_info)
+    )
     assert retried_grpc == (not permanent)
     assert (refused.http in {429, 502, 503, 504}) == (not permanent)
     assert ("Retry-After" in refused.headers()) == (not permanent)

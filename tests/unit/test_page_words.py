@@ -29,5 +29,13 @@ def test_every_word_has_both_languages() -> None:
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.name)
 def test_nothing_is_parsed_as_markup(script: Path) -> None:
     text = script.read_text(encoding="utf-8")
-    for danger in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "DOMParser"):
+    for danger in (
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "new Function",
+        "DOMParser",
+    ):
         assert danger not in text

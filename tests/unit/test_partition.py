@@ -20,7 +20,9 @@ def reference(trace_id: bytes, partitions: int) -> int:
 
 @given(st.lists(st.binary(min_size=16, max_size=16), min_size=1, max_size=50), st.integers(1, 32_000))
 def test_partitions_are_those_of_the_collector(ids: list[bytes], partitions: int) -> None:
-    assert partition_of(pl.Series(ids, dtype=pl.Binary), partitions).to_list() == [reference(one, partitions) for one in ids]
+    assert partition_of(pl.Series(ids, dtype=pl.Binary), partitions).to_list() == [
+        reference(one, partitions) for one in ids
+    ]
 
 
 def test_the_smallest_signed_number_has_a_partition() -> None:

@@ -35,7 +35,12 @@ def test_probes_and_metrics_without_the_api() -> None:
         telemetry.READY.set(0)
         assert get(address, "/readyz")[0] == 503
         telemetry.READY.set(1)
-        assert [get(address, path)[0] for path in ("/healthz", "/readyz", "/edges", "/metrics?name=x")] == [200, 200, 404, 200]
+        assert [get(address, path)[0] for path in ("/healthz", "/readyz", "/edges", "/metrics?name=x")] == [
+            200,
+            200,
+            404,
+            200,
+        ]
         assert "nexus_ready 1.0" in get(address, "/metrics")[1]
         with pytest.raises(ConfigError, match="NEXUS_TELEMETRY__LISTEN"):
             start_probe(address)

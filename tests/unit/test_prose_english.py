@@ -51,11 +51,17 @@ CASES = [
     ("The payment service is called by the order service.", {"order > payment"}),
     ("Payment is invoked by order and report-job over gRPC.", {"order > payment", "report-job > payment"}),
     ("The order service validates the basket, reserves stock and calls the payment service.", {"order > payment"}),
-    ("The order service calls the payment service, which queries the ledger-api.", {"order > payment", "payment > ledger-api"}),
+    (
+        "The order service calls the payment service, which queries the ledger-api.",
+        {"order > payment", "payment > ledger-api"},
+    ),
     ("The payment service, which is called by the order service, charges the card.", {"order > payment"}),
     ("The service that the order service calls is the payment service.", set()),
     ("A calls B.", set()),
-    ("The order service calls the payment service. It does not call the ledger-api.", {"order > payment", "order > ledger-api (forbidden)"}),
+    (
+        "The order service calls the payment service. It does not call the ledger-api.",
+        {"order > payment", "order > ledger-api (forbidden)"},
+    ),
     ("The order service must not call the ledger-api directly.", {"order > ledger-api (forbidden)"}),
     ("The order service never queries the orders-db.", {"order > orders-db (forbidden)"}),
     ("The order service no longer calls the ledger-api.", {"order > ledger-api (historical)"}),
@@ -68,16 +74,31 @@ CASES = [
     ("The payment service may only be called by the order service.", {"order > payment (exclusive)"}),
     ("The order service publishes `order.created` to Kafka.", {"order +> order.created"}),
     ("The order service publishes order.created events.", {"order +> order.created"}),
-    ("The notification service subscribes to order.created and payment.settled.", {"notification <+ order.created", "notification <+ payment.settled"}),
-    ("order.created is published by the order service and consumed by the notifier.", {"order +> order.created", "notification <+ order.created"}),
+    (
+        "The notification service subscribes to order.created and payment.settled.",
+        {"notification <+ order.created", "notification <+ payment.settled"},
+    ),
+    (
+        "order.created is published by the order service and consumed by the notifier.",
+        {"order +> order.created", "notification <+ order.created"},
+    ),
     ("Order events are consumed from Kafka by the notification service.", {"notification <+ kafka"}),
     ("The notification service is triggered by order.created.", {"notification <+ order.created"}),
     ("The order service stores orders in the orders-db.", {"order > orders-db"}),
     ("Orders are stored in the orders-db by the order service.", {"order > orders-db"}),
     ("The order service reads sessions from Redis.", {"order > session-cache"}),
-    ("The order service depends on the auth-service and relies on inventory.", {"order > auth-service", "order > inventory"}),
-    ("The order service calls the payment service through the edge gateway.", {"order > gateway-proxy", "gateway-proxy > payment"}),
-    ("The order service sends orders to the notification service via Kafka.", {"order +> kafka", "notification <+ kafka"}),
+    (
+        "The order service depends on the auth-service and relies on inventory.",
+        {"order > auth-service", "order > inventory"},
+    ),
+    (
+        "The order service calls the payment service through the edge gateway.",
+        {"order > gateway-proxy", "gateway-proxy > payment"},
+    ),
+    (
+        "The order service sends orders to the notification service via Kafka.",
+        {"order +> kafka", "notification <+ kafka"},
+    ),
     ("Requests from the order service to the payment service carry a token.", {"order > payment"}),
     ("The edge gateway forwards requests to the order service.", {"gateway-proxy > order"}),
     ("The payment service uses Stripe to charge cards.", {"payment > Stripe"}),
@@ -93,14 +114,23 @@ CASES = [
     ("order.created publishes to the order service.", set()),
     ("The order service calls the `charge` method with the payment details.", set()),
     ("When an order is placed, the order service calls inventory to reserve the items.", {"order > inventory"}),
-    ("The order service fetches prices from inventory, then it notifies the notification service.", {"order > inventory", "order > notification"}),
+    (
+        "The order service fetches prices from inventory, then it notifies the notification service.",
+        {"order > inventory", "order > notification"},
+    ),
     ("After charging the card, the payment service emits a payment.settled event.", {"payment +> payment.settled"}),
-    ("The order service talks to the payment service over gRPC and to inventory over HTTP.", {"order > payment", "order > inventory"}),
+    (
+        "The order service talks to the payment service over gRPC and to inventory over HTTP.",
+        {"order > payment", "order > inventory"},
+    ),
     ("Every night at 02:00 the report-job queries the orders-db.", {"report-job > orders-db"}),
     ("The order service does not talk to Stripe; the payment service does.", {"order > Stripe (forbidden)"}),
     ("Unlike the payment service, the order service calls inventory.", {"order > inventory"}),
     ("The order service exposes an API that the edge gateway calls.", {"gateway-proxy > order"}),
-    ("The order service listens to payment.settled and updates the orders-db.", {"order <+ payment.settled", "order > orders-db"}),
+    (
+        "The order service listens to payment.settled and updates the orders-db.",
+        {"order <+ payment.settled", "order > orders-db"},
+    ),
     ("The notifier consumes messages from the `order.created` topic.", {"notification <+ order.created"}),
     ("The payment service provides a REST API for the order service.", {"order > payment"}),
     ("The payment service integrates with Stripe for card payments.", {"payment > Stripe"}),
@@ -110,29 +140,68 @@ CASES = [
     ("The order service writes order.created events to Kafka.", {"order +> order.created"}),
     ("The inventory is only accessible through the edge gateway.", {"gateway-proxy > inventory (exclusive)"}),
     ("The order service and the payment service communicate over gRPC.", set()),
-    ("The order service gets the current user from the auth-service and stores the order in the orders-db.", {"order > auth-service", "order > orders-db"}),
+    (
+        "The order service gets the current user from the auth-service and stores the order in the orders-db.",
+        {"order > auth-service", "order > orders-db"},
+    ),
     ("All traffic enters through the edge gateway, which routes it to the order service.", {"gateway-proxy > order"}),
     ("The report-job, a batch process, reads from the orders-db.", {"report-job > orders-db"}),
     ("The order service asks inventory whether the items are in stock.", {"order > inventory"}),
     ("Inventory is queried by the order service before the card is charged.", {"order > inventory"}),
     ("The handler of the order service calls the payment service.", {"order > payment"}),
-    ("Once the card is charged, the order service tells the notification service to send an email.", {"order > notification"}),
-    ("The notification service reacts to payment.settled events by calling the auth-service.", {"notification <+ payment.settled", "notification > auth-service"}),
-    ("The order service persists orders to the orders-db and caches sessions in Redis.", {"order > orders-db", "order > session-cache"}),
-    ("- **order** (port 8081): handles orders, calls the inventory and publishes `order.created` to Kafka.", {"order > inventory", "order +> order.created"}),
-    ("| Service | Description |\n|---|---|\n| order | Handles orders and calls the payment service. |", {"order > payment"}),
-    ("| From | To | Protocol |\n|---|---|---|\n| order | payment | gRPC |\n| order | `order.created` | Kafka |", {"order > payment", "order +> order.created"}),
-    ("| Topic | Producer | Consumers |\n|---|---|---|\n| order.created | order | notification, report-job |", {"order +> order.created", "notification <+ order.created", "report-job <+ order.created"}),
-    ("| Service | Depends on |\n|---|---|\n| order | payment, inventory |\n| payment | none |", {"order > payment", "order > inventory"}),
+    (
+        "Once the card is charged, the order service tells the notification service to send an email.",
+        {"order > notification"},
+    ),
+    (
+        "The notification service reacts to payment.settled events by calling the auth-service.",
+        {"notification <+ payment.settled", "notification > auth-service"},
+    ),
+    (
+        "The order service persists orders to the orders-db and caches sessions in Redis.",
+        {"order > orders-db", "order > session-cache"},
+    ),
+    (
+        "- **order** (port 8081): handles orders, calls the inventory and publishes `order.created` to Kafka.",
+        {"order > inventory", "order +> order.created"},
+    ),
+    (
+        "| Service | Description |\n|---|---|\n| order | Handles orders and calls the payment service. |",
+        {"order > payment"},
+    ),
+    (
+        "| From | To | Protocol |\n|---|---|---|\n| order | payment | gRPC |\n| order | `order.created` | Kafka |",
+        {"order > payment", "order +> order.created"},
+    ),
+    (
+        "| Topic | Producer | Consumers |\n|---|---|---|\n| order.created | order | notification, report-job |",
+        {"order +> order.created", "notification <+ order.created", "report-job <+ order.created"},
+    ),
+    (
+        "| Service | Depends on |\n|---|---|\n| order | payment, inventory |\n| payment | none |",
+        {"order > payment", "order > inventory"},
+    ),
     ("The order service delegates payment processing to the payment service.", {"order > payment"}),
-    ("The order service, payment service, and inventory all connect to the orders-db.", {"order > orders-db", "payment > orders-db", "inventory > orders-db"}),
-    ("Order Service: receives orders, validates them with Inventory, and sends them to Payment.", {"order > inventory", "order > payment"}),
+    (
+        "The order service, payment service, and inventory all connect to the orders-db.",
+        {"order > orders-db", "payment > orders-db", "inventory > orders-db"},
+    ),
+    (
+        "Order Service: receives orders, validates them with Inventory, and sends them to Payment.",
+        {"order > inventory", "order > payment"},
+    ),
     ("The payment service exposes a gRPC endpoint used by the order service.", {"order > payment"}),
     ("The order service has a dependency on inventory.", {"order > inventory"}),
-    ("The gateway-proxy sits in front of the order service and the payment service.", {"gateway-proxy > order", "gateway-proxy > payment"}),
+    (
+        "The gateway-proxy sits in front of the order service and the payment service.",
+        {"gateway-proxy > order", "gateway-proxy > payment"},
+    ),
     ("Payment is the only service that talks to Stripe.", {"payment > Stripe (exclusive)"}),
     ("All requests to the payment service must go through the edge gateway.", {"gateway-proxy > payment (exclusive)"}),
-    ("A request flows from the edge gateway to the order service and then to the payment service.", {"gateway-proxy > order", "order > payment"}),
+    (
+        "A request flows from the edge gateway to the order service and then to the payment service.",
+        {"gateway-proxy > order", "order > payment"},
+    ),
     ("In order to place an order, the user logs in.", set()),
     ("The auth-service validates tokens for the order service.", set()),
     ("Flow: order → payment → ledger-api.", {"order > payment", "payment > ledger-api"}),
@@ -155,18 +224,28 @@ def test_an_imperative_under_a_service_is_not_its_doing() -> None:
 
 
 def test_a_quote_is_the_sentence_at_its_place() -> None:
-    (claim,) = claims("# Notes\n\nFirst line.\nThe **order service** calls the\n[payment service](./payment.md) over gRPC.\nLast line.\n")
+    (claim,) = claims(
+        "# Notes\n\nFirst line.\nThe **order service** calls the\n[payment service](./payment.md) over gRPC.\nLast line.\n"
+    )
     assert (claim.lines, claim.columns) == ((4, 5), (1, 42))
     assert claim.quote == "The **order service** calls the\n[payment service](./payment.md) over gRPC."
     assert claim.via.protocol == "grpc"
 
 
 def test_a_number_belongs_to_the_claim_before_it() -> None:
-    (claim,) = claims("# Notes\n\nThe order service calls the payment service. The call must answer within p99 < 200 ms. Nothing else.\n")
+    (claim,) = claims(
+        "# Notes\n\nThe order service calls the payment service. The call must answer within p99 < 200 ms. Nothing else.\n"
+    )
     assert [(q.metric, q.value) for q in claim.quantities] == [("latency_p99_ms", 200.0)]
     assert claim.quote.endswith("p99 < 200 ms.")
 
 
 def test_only_via_a_gateway_names_it() -> None:
-    found = [c for c in claims("# Notes\n\nThe report-job may call the payment service only via the edge gateway.\n") if c.exclusivity]
-    assert [(c.source, c.target, c.gateway, c.exclusivity) for c in found] == [("report-job", "payment", "gateway-proxy", "only_via")]
+    found = [
+        c
+        for c in claims("# Notes\n\nThe report-job may call the payment service only via the edge gateway.\n")
+        if c.exclusivity
+    ]
+    assert [(c.source, c.target, c.gateway, c.exclusivity) for c in found] == [
+        ("report-job", "payment", "gateway-proxy", "only_via")
+    ]

@@ -35,7 +35,9 @@ def claims(body: str):
 
 def stated(body: str) -> set[str]:
     return {
-        f"{c.source} {LETTER[c.relation]} {c.target}" + ("" if c.modality.value == "asserted" else f" ({c.modality.value})") for c in claims(body)
+        f"{c.source} {LETTER[c.relation]} {c.target}"
+        + ("" if c.modality.value == "asserted" else f" ({c.modality.value})")
+        for c in claims(body)
     }
 
 
@@ -56,7 +58,10 @@ CASES = [
     ("주문 서비스는 결제 서비스의 API를 호출한다.", {"order > payment"}),
     ("웹 프런트엔드는 결제 서비스를 직접 호출하지 않는다.", {"web > payment (forbidden)"}),
     ("웹 프런트엔드가 결제 서비스를 직접 호출하면 안 된다.", {"web > payment (forbidden)"}),
-    ("주문 서비스는 결제 서비스를 호출하지 않고 재고 서비스를 호출한다.", {"order > payment (forbidden)", "order > inventory"}),
+    (
+        "주문 서비스는 결제 서비스를 호출하지 않고 재고 서비스를 호출한다.",
+        {"order > payment (forbidden)", "order > inventory"},
+    ),
     ("주문 서비스는 포인트 서비스를 호출할 예정이다.", {"order > point (planned)"}),
     ("주문 서비스는 더 이상 포인트 서비스를 호출하지 않는다.", {"order > point (historical)"}),
     ("캐시에 없으면 주문 서비스는 주문 데이터베이스를 조회한다.", {"order > orders-db (conditional)"}),
@@ -65,7 +70,10 @@ CASES = [
     ("주문 서비스는 주문이 생성되면 `order.created` 토픽에 메시지를 발행합니다.", {"order +> order.created"}),
     ("알림 서비스는 order.created 토픽을 구독한다.", {"notification <+ order.created"}),
     ("알림 서비스는 카프카에서 이벤트를 수신한다.", {"notification <+ kafka"}),
-    ("order.created 이벤트는 주문 서비스가 발행하고 알림 서비스가 구독한다.", {"order +> order.created", "notification <+ order.created"}),
+    (
+        "order.created 이벤트는 주문 서비스가 발행하고 알림 서비스가 구독한다.",
+        {"order +> order.created", "notification <+ order.created"},
+    ),
     ("주문 서비스는 세션을 Redis에 저장한다.", {"order > redis"}),
     ("주문은 주문 서비스에 의해 주문 데이터베이스에 저장된다.", {"order > orders-db"}),
     ("주문 서비스는 Redis에서 세션을 읽어온다.", {"order > redis"}),

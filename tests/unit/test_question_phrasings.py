@@ -22,13 +22,17 @@ def test_kind_and_subjects(text: str, kind: str, subjects: str) -> None:
     found = analyse(text, REGISTRY, NOW)
     assert found.kind.value == kind
     if kind != "document":
-        assert [entity.name for entity in found.subjects] == [SHORT.get(name, name) for name in subjects.split(",") if name]
+        assert [entity.name for entity in found.subjects] == [
+            SHORT.get(name, name) for name in subjects.split(",") if name
+        ]
         assert found.unknown == ()
 
 
 def test_no_question_is_answered_for_an_entity_that_it_does_not_name() -> None:
     """Without `fx` and `payment` in the registry, a question about them is about no other entity in their place."""
-    without = Registry(tuple(Entity(e.rid, e.name, e.kind, e.aliases) for e in REGISTRY.entities if e.name not in {"fx", "payment"}))
+    without = Registry(
+        tuple(Entity(e.rid, e.name, e.kind, e.aliases) for e in REGISTRY.entities if e.name not in {"fx", "payment"})
+    )
     for text, _, subjects in CASES:
         wanted = {SHORT.get(name, name) for name in subjects.split(",") if name}
         named = {entity.name for entity in analyse(text, without, NOW).subjects}

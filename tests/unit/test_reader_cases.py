@@ -24,7 +24,9 @@ JOINED = sorted(path.name for path in CASES.glob("joined-*"))
 
 
 def source(root: Path, path: str) -> SourceText:
-    return SourceText(DocumentRef(path, path, path, ""), (root / path).read_text(encoding="utf-8"), Path(path).suffix.lower(), path)
+    return SourceText(
+        DocumentRef(path, path, path, ""), (root / path).read_text(encoding="utf-8"), Path(path).suffix.lower(), path
+    )
 
 
 def told(claim: RawClaim) -> str:

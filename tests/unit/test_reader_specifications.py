@@ -15,7 +15,9 @@ READERS = load_plugins("designed.readers", "READER")
 
 
 def text(path: str, body: str) -> SourceText:
-    return SourceText(DocumentRef(path, path, path, ""), body, "." + path.rsplit(".", 1)[-1] if "." in path.lstrip(".") else "", path)
+    return SourceText(
+        DocumentRef(path, path, path, ""), body, "." + path.rsplit(".", 1)[-1] if "." in path.lstrip(".") else "", path
+    )
 
 
 def read(path: str, body: str) -> Reading:
@@ -55,23 +57,46 @@ def test_reader_is_chosen_by_suffix_and_content(path: str, body: str, reader: st
 
 
 def test_protobuf_reader_gives_services_and_rpcs_and_no_claims() -> None:
-    reading = read("l.proto", "package a.b;\nservice Ledger {\n  rpc Book(X) returns (Y);\n  // rpc No(X) returns (Y);\n}\nservice Open {")
+    reading = read(
+        "l.proto",
+        "package a.b;\nservice Ledger {\n  rpc Book(X) returns (Y);\n  // rpc No(X) returns (Y);\n}\nservice Open {",
+    )
     assert reading.claims == ()
-    assert [(e.name, e.kind, e.aliases) for e in reading.entities] == [("Ledger", "api", ("a.b.Ledger",)), ("Open", "api", ("a.b.Open",))]
+    assert [(e.name, e.kind, e.aliases) for e in reading.entities] == [
+        ("Ledger", "api", ("a.b.Ledger",)),
+        ("Open", "api", ("a.b.Open",)),
+    ]
     assert [(f.subject, f.key) for f in reading.facts if f.kind == "operation"] == [("a.b.Ledger", "Book")]
     assert [p.line for p in reading.problems] == [6]
 
 
 def test_openapi_reader_gives_the_api_with_its_hosts_and_operations() -> None:
-    body = json.dumps({"openapi": "3.0.0", "info": {"title": "Shop"}, "servers": [{"url": "https://shop.example.com"}], "paths": {"/a": {"get": {}, "x-a": {}}}}, indent=1)
+    body = json.dumps(
+        {
+            "openapi": "3.0.0",
+            "info": {"title": "Shop"},
+            "servers": [{"url": "https://shop.example.com"}],
+            "paths": {"/a": {"get": {}, "x-a": {}}},
+        },
+        indent=1,
+    )
     reading = read("shop.json", body)
-    assert [(e.name, e.kind, e.aliases, e.declares) for e in reading.entities] == [("Shop", "api", ("shop.example.com",), True)]
+    assert [(e.name, e.kind, e.aliases, e.declares) for e in reading.entities] == [
+        ("Shop", "api", ("shop.example.com",), True)
+    ]
     assert [f.key for f in reading.facts if f.kind == "operation"] == ["GET /a"]
 
 
 def test_compose_reader_declares_services_with_their_kind_and_image() -> None:
-    reading = read("compose.yaml", "services:\n  db:\n    image: postgres:16\n    hostname: books\n  bus: {image: rabbitmq}\n  app: {build: .}\n")
-    assert [(e.name, e.kind, e.aliases) for e in reading.entities] == [("db", "database", ("books",)), ("bus", "topic", ()), ("app", "service", ())]
+    reading = read(
+        "compose.yaml",
+        "services:\n  db:\n    image: postgres:16\n    hostname: books\n  bus: {image: rabbitmq}\n  app: {build: .}\n",
+    )
+    assert [(e.name, e.kind, e.aliases) for e in reading.entities] == [
+        ("db", "database", ("books",)),
+        ("bus", "topic", ()),
+        ("app", "service", ()),
+    ]
 
 
 def test_fence_lines_count_from_the_documents_start() -> None:
@@ -128,7 +153,10 @@ def test_included_files_outside_the_root_are_not_asked_for() -> None:
         return None
 
     for path, body in (
-        ("a/d.puml", "@startuml\n!include ../../etc/passwd\n!include /etc/passwd\n!include b/c.puml\n!include https://example.org/x\n@enduml"),
+        (
+            "a/d.puml",
+            "@startuml\n!include ../../etc/passwd\n!include /etc/passwd\n!include b/c.puml\n!include https://example.org/x\n@enduml",
+        ),
         ("a/w.dsl", "workspace {\n!include ../../../etc/passwd\n!include b.dsl\n}"),
     ):
         reader = pick(READERS, text(path, body))

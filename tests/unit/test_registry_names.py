@@ -13,12 +13,30 @@ def service(name: str, *aliases: str, kind: str = "service", **more) -> Entity:
     return Entity(f"rid-{kind}-{name}", name, kind, aliases, **more)
 
 
-@pytest.mark.parametrize("spelling", ["cart", "Cart", "cart-service", "cart_service", "CartService", "cart service", "cartservice", "Cart Service", "cart-svc", "장바구니 서비스", "장바구니서비스"])
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "cart",
+        "Cart",
+        "cart-service",
+        "cart_service",
+        "CartService",
+        "cart service",
+        "cartservice",
+        "Cart Service",
+        "cart-svc",
+        "장바구니 서비스",
+        "장바구니서비스",
+    ],
+)
 def test_spellings_of_one_service(spelling: str) -> None:
     assert Registry([service("cart", "장바구니 서비스")]).resolve(spelling).entity is not None
 
 
-@pytest.mark.parametrize(("spelling", "meant"), [("order", "order"), ("order-service", "order-service"), ("Order Service", "order-service"), ("ORDER", "order")])
+@pytest.mark.parametrize(
+    ("spelling", "meant"),
+    [("order", "order"), ("order-service", "order-service"), ("Order Service", "order-service"), ("ORDER", "order")],
+)
 def test_two_real_services_do_not_collapse(spelling: str, meant: str) -> None:
     found = Registry([service("order"), service("order-service")]).resolve(spelling)
     assert found.entity is not None and found.entity.name == meant
@@ -32,7 +50,14 @@ def test_a_store_is_not_its_service() -> None:
 
 
 def test_several_meanings_stay_several_until_the_kind_or_environment_tells() -> None:
-    registry = Registry([service("orders"), service("orders", kind="topic"), service("pay", environments=("prod",)), Entity("p2", "pay", "service", (), environments=("dev",))])
+    registry = Registry(
+        [
+            service("orders"),
+            service("orders", kind="topic"),
+            service("pay", environments=("prod",)),
+            Entity("p2", "pay", "service", (), environments=("dev",)),
+        ]
+    )
     assert {e.kind for e in registry.resolve("orders").candidates} == {"service", "topic"}
     assert registry.resolve("orders", "topic").entity.kind == "topic"
     assert registry.resolve("pay", environment="dev").entity.rid == "p2"
@@ -55,7 +80,13 @@ def test_a_product_means_the_one_store_that_runs_it() -> None:
 
 
 def test_a_declared_name_wins_over_a_proposed_one_and_a_rejected_one_is_never_found() -> None:
-    registry = Registry([service("pay", "billing"), Entity("p", "billing", "service", state=EntityState.PROPOSED), Entity("r", "web", "service", state=EntityState.REJECTED)])
+    registry = Registry(
+        [
+            service("pay", "billing"),
+            Entity("p", "billing", "service", state=EntityState.PROPOSED),
+            Entity("r", "web", "service", state=EntityState.REJECTED),
+        ]
+    )
     assert registry.resolve("billing").entity.name == "pay"
     assert registry.resolve("web").entity is None
     assert registry.mentions("the web service") == []
@@ -79,7 +110,9 @@ def test_a_declared_name_wins_over_a_proposed_one_and_a_rejected_one_is_never_fo
     ],
 )
 def test_mentions(text: str, found: list[str]) -> None:
-    registry = Registry([service("order", "주문 서비스"), service("payment", "결제 서비스"), service("order.created", kind="topic")])
+    registry = Registry(
+        [service("order", "주문 서비스"), service("payment", "결제 서비스"), service("order.created", kind="topic")]
+    )
     assert [text[m.start : m.end] for m in registry.mentions(text)] == found
 
 

@@ -37,7 +37,11 @@ class Recorded:
 def test_many_roles_with_threads_of_their_own_stop_in_reverse() -> None:
     log: list[str] = []
     names = [f"r{i:02d}" for i in range((os.cpu_count() or 1) + 10)]
-    asyncio.run(asyncio.wait_for(supervise([Recorded(name, log) for name in names], lambda: os.kill(os.getpid(), signal.SIGTERM)), 20))
+    asyncio.run(
+        asyncio.wait_for(
+            supervise([Recorded(name, log) for name in names], lambda: os.kill(os.getpid(), signal.SIGTERM)), 20
+        )
+    )
     assert log == [f"start {name}" for name in names] + [f"stop {name}" for name in reversed(names)]
 
 

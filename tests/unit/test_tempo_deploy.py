@@ -13,8 +13,21 @@ TEMPO: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "tempo.yaml").read_tex
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["tempo"]
 # Top-level blocks that both Tempo 2 and Tempo 3 know (their configuration manifests).
 COMMON = {
-    "target", "http_api_prefix", "server", "internal_server", "distributor", "querier", "query_frontend", "storage", "overrides", "memberlist", "usage_report",
-    "cache", "stream_over_http_enabled", "multitenancy_enabled", "metrics_generator",
+    "target",
+    "http_api_prefix",
+    "server",
+    "internal_server",
+    "distributor",
+    "querier",
+    "query_frontend",
+    "storage",
+    "overrides",
+    "memberlist",
+    "usage_report",
+    "cache",
+    "stream_over_http_enabled",
+    "multitenancy_enabled",
+    "metrics_generator",
 }
 
 
@@ -27,7 +40,10 @@ def paths(node: Any, name: str = "") -> list[tuple[str, str]]:
 def test_it_is_one_process_that_takes_otlp() -> None:
     assert TEMPO["target"] == "all"
     protocols = TEMPO["distributor"]["receivers"]["otlp"]["protocols"]
-    assert {name: protocols[name]["endpoint"].rpartition(":")[2] for name in ("grpc", "http")} == {"grpc": "4317", "http": "4318"}
+    assert {name: protocols[name]["endpoint"].rpartition(":")[2] for name in ("grpc", "http")} == {
+        "grpc": "4317",
+        "http": "4318",
+    }
     # 2.7 and later listen on localhost only unless told otherwise.
     assert all(protocol["endpoint"].startswith("0.0.0.0:") for protocol in protocols.values())
 

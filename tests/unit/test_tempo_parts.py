@@ -25,17 +25,23 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 STATES = list(RangeState)
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("168h0m0s", 604800), ("1h30m", 5400), ("500ms", 0.5), ("1.5s", 1.5), ("12", None), ("", None), ("5 m", None)])
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("168h0m0s", 604800), ("1h30m", 5400), ("500ms", 0.5), ("1.5s", 1.5), ("12", None), ("", None), ("5 m", None)],
+)
 def test_go_durations(text: str, seconds: float | None) -> None:
     assert go_duration(text) == seconds
 
 
-@pytest.mark.parametrize(("text", "limit"), [
-    ("range specified by start and end exceeds 1h0m0s. received start=1 end=2", RangeTooLong(3600)),
-    ("range specified by start and end exceeds 30s", RangeTooLong(30)),
-    ("query window falls entirely within query_end_cutoff", TooRecent(0)),
-    ("internal error", None),
-])
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("range specified by start and end exceeds 1h0m0s. received start=1 end=2", RangeTooLong(3600)),
+        ("range specified by start and end exceeds 30s", RangeTooLong(30)),
+        ("query window falls entirely within query_end_cutoff", TooRecent(0)),
+        ("internal error", None),
+    ],
+)
 def test_refusals(text: str, limit: object) -> None:
     assert refusal(text) == limit
 
@@ -82,7 +88,9 @@ def test_the_last_word_on_each_second_counts(steps: list[tuple[int, int, RangeSt
 @given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 90), st.booleans())
 def test_windows_tile_the_range(start: int, length: int, step: int, aligned: bool) -> None:
     windows = _windows(start, start + length, step, 0, aligned=aligned)
-    assert [second for window in windows for second in range(window.start, window.end)] == list(range(start, start + length))
+    assert [second for window in windows for second in range(window.start, window.end)] == list(
+        range(start, start + length)
+    )
     assert all(window.end - window.start <= step for window in windows)
     assert not aligned or all(window.start % step == 0 for window in windows[1:])
 
@@ -118,7 +126,9 @@ def test_time_outs_of_long_windows_are_answered_by_shorter_ones() -> None:
 
 
 def test_answers_that_are_too_large_are_asked_for_in_parts() -> None:
-    server = Server(lambda start, end, _: Refused(413, "response larger than the max") if end - start > 7 else SearchAnswer(()))
+    server = Server(
+        lambda start, end, _: Refused(413, "response larger than the max") if end - start > 7 else SearchAnswer(())
+    )
     assert Lister(server, "{}", 10, lambda: 10_000).traces(0, 60).holes == []
 
 
@@ -132,13 +142,24 @@ def test_a_refusal_that_does_not_help_ends_the_search() -> None:
         with pytest.raises(Refused):
             Lister(Server(lambda *_, text=text: Refused(400, text)), "{}", 10, lambda: 10_000).traces(0, 60)
     with pytest.raises(NotYet) as early:
-        Lister(Server(lambda *_: Refused(400, "http parameter start must be before end. received start=0 end=9000")), "{}", 10, lambda: 9_030).traces(0, 60)
+        Lister(
+            Server(lambda *_: Refused(400, "http parameter start must be before end. received start=0 end=9000")),
+            "{}",
+            10,
+            lambda: 9_030,
+        ).traces(0, 60)
     assert early.value.cutoff_s == 30
 
 
-@pytest.mark.parametrize(("name", "value", "reason"), [
-    ("URL", "tempo:3200", "no http(s) URL"), ("LIMIT", "0", "greater than or equal"), ("HEADERS", "x-a=1,x", "part 2 is not Name=value"), ("INTERVAL", "soon", "INTERVAL"),
-])
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("URL", "tempo:3200", "no http(s) URL"),
+        ("LIMIT", "0", "greater than or equal"),
+        ("HEADERS", "x-a=1,x", "part 2 is not Name=value"),
+        ("INTERVAL", "soon", "INTERVAL"),
+    ],
+)
 def test_bad_settings_are_named(name: str, value: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"NEXUS_SOURCE_TEMPO__{name}", value)
     with pytest.raises(ConfigError, match=reason.replace("(", r"\(").replace(")", r"\)")):

@@ -29,8 +29,12 @@ NAMES = """entities:
 """
 # What each of the following says.
 STATED = {
-    ("ward", "CALLS", "bed"), ("ward", "PUBLISHES", "patient.admitted"), ("pharmacy", "SUBSCRIBES", "patient.admitted"), ("ward", "CALLS", "ward-db"),
-    ("billing", "CALLS", "insurance"), ("pharmacy", "CALLS", "billing"),
+    ("ward", "CALLS", "bed"),
+    ("ward", "PUBLISHES", "patient.admitted"),
+    ("pharmacy", "SUBSCRIBES", "patient.admitted"),
+    ("ward", "CALLS", "ward-db"),
+    ("billing", "CALLS", "insurance"),
+    ("pharmacy", "CALLS", "billing"),
 }
 
 RST = """==========
@@ -145,7 +149,9 @@ def word() -> str:
     document.add_paragraph("Publishes patient.admitted when a patient is taken in.", style="List Bullet")
     document.add_paragraph("Stores stays in ward-db.", style="List Bullet")
     table = document.add_table(rows=2, cols=2)
-    for row, cells in zip(table.rows, (("Service", "Depends on"), ("Billing Service", "Insurance Gateway")), strict=True):
+    for row, cells in zip(
+        table.rows, (("Service", "Depends on"), ("Billing Service", "Insurance Gateway")), strict=True
+    ):
         for cell, content in zip(row.cells, cells, strict=True):
             cell.text = content
     document.add_paragraph("약제 서비스는 patient.admitted 이벤트를 구독하고 수납 서비스를 호출한다.")
@@ -156,7 +162,9 @@ def word() -> str:
 
 def pdf(text: str) -> bytes:
     """A page with one line of text under another, in the smallest PDF that holds one."""
-    drawn = "".join(f"({line.replace('(', chr(92) + '(').replace('•', chr(92) + '225')}) Tj T* " for line in text.splitlines())
+    drawn = "".join(
+        f"({line.replace('(', chr(92) + '(').replace('•', chr(92) + '225')}) Tj T* " for line in text.splitlines()
+    )
     content = f"BT /F 10 Tf 12 TL 40 780 Td {drawn}ET".encode("latin-1")
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -170,7 +178,10 @@ def pdf(text: str) -> bytes:
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    return out + b"xref\n0 6\n0000000000 65535 f \n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (table, len(out))
+    return out + b"xref\n0 6\n0000000000 65535 f \n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
+        table,
+        len(out),
+    )
 
 
 def claims(body: str, suffix: str):
@@ -184,7 +195,10 @@ def claims(body: str, suffix: str):
 @pytest.mark.parametrize(
     ("suffix", "text"),
     [
-        (".rst", lambda: RST), (".adoc", lambda: ADOC), (".html", lambda: HTML.read(PAGE.encode()).text), (".docx", word),
+        (".rst", lambda: RST),
+        (".adoc", lambda: ADOC),
+        (".html", lambda: HTML.read(PAGE.encode()).text),
+        (".docx", word),
         (".html", lambda: HTML.read(re.sub(r"\s*\n\s*(?!pharmacy -)", " ", PAGE).encode()).text),
         (".pdf", lambda: PDF.read(pdf(SHEET)).text),
     ],
@@ -209,7 +223,25 @@ def test_readers_can_go_to_other_processes() -> None:
 @pytest.mark.parametrize("name", sorted(MARKUPS))
 def test_no_text_breaks_a_parser(name: str) -> None:
     suffixes, parser = MARKUPS[name]
-    for text in ("", "\n", "|", "|===", "+--+\n|", "== ==\n", ".. \n", "::\n\n  x", "* " * 60, "  " * 50 + "x", "[source", "a::\n", "=====\nx\n=====", "----", "```", "\x0b\n\x0c", "| a |\n\n| b |"):
+    for text in (
+        "",
+        "\n",
+        "|",
+        "|===",
+        "+--+\n|",
+        "== ==\n",
+        ".. \n",
+        "::\n\n  x",
+        "* " * 60,
+        "  " * 50 + "x",
+        "[source",
+        "a::\n",
+        "=====\nx\n=====",
+        "----",
+        "```",
+        "\x0b\n\x0c",
+        "| a |\n\n| b |",
+    ):
         document = parser(text)
         assert all(0 <= b.start <= b.end <= len(text) for b in document.blocks), (name, text)
         for block in document.blocks:

@@ -86,7 +86,10 @@ class TempoClient:
         self.counts = Counts()
         self.has_v2 = True
         self.has_most_recent = True
-        headers = {"accept-encoding": "gzip", **{name.lower(): value for name, value in access.headers.items() if value}}
+        headers = {
+            "accept-encoding": "gzip",
+            **{name.lower(): value for name, value in access.headers.items() if value},
+        }
         if access.org_id:
             headers["x-scope-orgid"] = access.org_id
         if access.token:
@@ -97,7 +100,11 @@ class TempoClient:
         self._path = urlsplit(access.url).path.rstrip("/")
         # urllib3 rather than httpx: a third of the processor time a request (bench/tempo.py), and one request a trace is the bulk of polling.
         self._pool = urllib3.connection_from_url(
-            access.url, maxsize=access.connections, block=True, timeout=access.timeout_s, retries=False,
+            access.url,
+            maxsize=access.connections,
+            block=True,
+            timeout=access.timeout_s,
+            retries=False,
             **({"ssl_context": _tls(access)} if access.url.startswith("https") else {}),
         )
 
@@ -125,7 +132,9 @@ class TempoClient:
         name = trace_id.hex()
         if self.has_v2:
             try:
-                return self._get(f"/api/v2/traces/{name}", {}, lambda response: _trace(response, v2=True), accept=PROTOBUF)
+                return self._get(
+                    f"/api/v2/traces/{name}", {}, lambda response: _trace(response, v2=True), accept=PROTOBUF
+                )
             except Refused as refused:
                 if refused.status not in {404, 405, 501}:
                     raise
@@ -144,7 +153,13 @@ class TempoClient:
                 return TraceAnswer(b"")
             raise
 
-    def _get(self, path: str, params: Mapping[str, str | int], read: Callable[[_Response], T], accept: str = "application/json") -> T:
+    def _get(
+        self,
+        path: str,
+        params: Mapping[str, str | int],
+        read: Callable[[_Response], T],
+        accept: str = "application/json",
+    ) -> T:
         pause = self._access.first_pause_s
         reason, reached = "", False
         for attempt in range(self._access.attempts):
@@ -175,7 +190,9 @@ class TempoClient:
 
     def _fetch(self, path: str, params: Mapping[str, str | int], accept: str) -> _Response:
         target = self._path + path + (f"?{urlencode(params)}" if params else "")
-        response = self._pool.urlopen("GET", target, headers={**self._headers, "accept": accept}, redirect=False, preload_content=False)
+        response = self._pool.urlopen(
+            "GET", target, headers={**self._headers, "accept": accept}, redirect=False, preload_content=False
+        )
         try:
             content = self._content(response)
         except BaseException:

@@ -103,7 +103,9 @@ class Lister:
         listing.holes.sort(key=lambda hole: hole.start)
         return listing
 
-    def _after_answer(self, begin: int, stop: int, limit: int, answer: SearchAnswer, listing: Listing) -> list[tuple[int, int, int]]:
+    def _after_answer(
+        self, begin: int, stop: int, limit: int, answer: SearchAnswer, listing: Listing
+    ) -> list[tuple[int, int, int]]:
         if len(answer.found) < limit:
             if answer.jobs_missing:
                 reason = f"the search left out {answer.jobs_missing} of its jobs"
@@ -114,7 +116,14 @@ class Lister:
             return [(middle, stop, min(self._limit, self.max_limit)), (begin, middle, min(self._limit, self.max_limit))]
         if limit < self.max_limit:
             return [(begin, stop, min(limit * GROWTH, self.max_limit))]
-        listing.holes.append(Hole(begin, stop, RangeState.TRUNCATED, f"more than {limit} traces within one second, the most that one search may return"))
+        listing.holes.append(
+            Hole(
+                begin,
+                stop,
+                RangeState.TRUNCATED,
+                f"more than {limit} traces within one second, the most that one search may return",
+            )
+        )
         return []
 
     def _answers_elsewhere(self) -> bool:
@@ -139,7 +148,9 @@ class Lister:
                 raise NotYet(self._now_s() - end if end else DEFAULT_CUTOFF_S) from refused
         raise refused
 
-    def _after_failure(self, begin: int, stop: int, limit: int, failed: Failed, listing: Listing) -> list[tuple[int, int, int]]:
+    def _after_failure(
+        self, begin: int, stop: int, limit: int, failed: Failed, listing: Listing
+    ) -> list[tuple[int, int, int]]:
         """A part that does not answer: smaller parts may (time-outs), if the server answers for anything at all."""
         if not failed.reached:
             raise failed

@@ -70,8 +70,18 @@ class Poller:
     """Reads one Tempo for one tenant. Not thread-safe; one at a time for each source (the caller holds the lease)."""
 
     def __init__(
-        self, tenant: str, source: str, *, client: Searching, counts: Counts, query: str, reader: WindowReader, database: Database, clock: Clock,
-        schedule: Schedule, should_stop: Callable[[], bool] = lambda: False,
+        self,
+        tenant: str,
+        source: str,
+        *,
+        client: Searching,
+        counts: Counts,
+        query: str,
+        reader: WindowReader,
+        database: Database,
+        clock: Clock,
+        schedule: Schedule,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self._tenant = tenant
         self._source = source
@@ -105,10 +115,19 @@ class Poller:
             log.warning("tempo_failed", source=self._source, error=report.error)
         self._finish(report)
         if report.windows or report.error:
-            telemetry_spans.record(telemetry_spans.TEMPO_CYCLE, time.monotonic() - began, error=report.error, windows=report.windows, traces=report.traces, spans=report.spans)
+            telemetry_spans.record(
+                telemetry_spans.TEMPO_CYCLE,
+                time.monotonic() - began,
+                error=report.error,
+                windows=report.windows,
+                traces=report.traces,
+                spans=report.spans,
+            )
         return report
 
-    def backfill(self, start: int, end: int, progress: Callable[[int, int, CycleReport], None] = lambda *_: None) -> CycleReport:
+    def backfill(
+        self, start: int, end: int, progress: Callable[[int, int, CycleReport], None] = lambda *_: None
+    ) -> CycleReport:
         """Read [start, end), Unix seconds, less what is on record as complete. `progress(seconds done, seconds in all, report)`.
 
         SourceUnavailable with the reason where the source fails; what was read before stays read.
@@ -168,7 +187,11 @@ class Poller:
             found = self._reader.read(window)
             report.add(found)
             # A window that is read when late traces are in already needs no second reading.
-            settled_to = window.end if settled_to == window.start and window.end <= self._horizon(self._lag + self._schedule.overlap) else settled_to
+            settled_to = (
+                window.end
+                if settled_to == window.start and window.end <= self._horizon(self._lag + self._schedule.overlap)
+                else settled_to
+            )
             read_to = window.end
             self._commit(found, read_to, settled_to)
         return SourceCursor(cursor.source, cursor.read_from, _time(read_to), _time(settled_to), None, None, "", 0, 0, 0)
@@ -186,7 +209,9 @@ class Poller:
         if not self._schedule.aligned:
             return None
         with self._database.connection() as connection:
-            ranges = find_ranges(connection, self._tenant, source=self._source, start=_time(window.start), end=_time(window.end))
+            ranges = find_ranges(
+                connection, self._tenant, source=self._source, start=_time(window.start), end=_time(window.end)
+            )
         return next((item.probability for item in ranges if item.probability is not None), None)
 
     def _horizon(self, behind: int) -> int:
@@ -201,7 +226,9 @@ class Poller:
         now = self._clock.now()
         with self._database.connection() as connection:
             self._record(connection, found)
-            move_cursor(connection, self._tenant, self._source, read_to=_time(read_to), settled_to=_time(settled_to), at=now)
+            move_cursor(
+                connection, self._tenant, self._source, read_to=_time(read_to), settled_to=_time(settled_to), at=now
+            )
 
     def _record(self, connection: Connection, found: WindowReport) -> None:
         window = found.window
@@ -209,7 +236,9 @@ class Poller:
         for hole in found.holes:
             self._set(connection, hole.start, hole.end, hole.state, hole.reason, found.share)
 
-    def _set(self, connection: Connection, start: int, end: int, state: RangeState, reason: str, share: float | None = None) -> None:
+    def _set(
+        self, connection: Connection, start: int, end: int, state: RangeState, reason: str, share: float | None = None
+    ) -> None:
         set_range(connection, self._tenant, CoverageRange(self._source, _time(start), _time(end), state, reason, share))
 
     def _record_failure(self, start: int, end: int, reason: str) -> None:
@@ -220,7 +249,9 @@ class Poller:
     def _unread(self, start: int, end: int) -> list[tuple[int, int]]:
         """Parts of a range that are not on record as complete."""
         with self._database.connection() as connection:
-            ranges = find_ranges(connection, self._tenant, source=self._source, start=_time(start), end=_time(end), limit=1_000_000)
+            ranges = find_ranges(
+                connection, self._tenant, source=self._source, start=_time(start), end=_time(end), limit=1_000_000
+            )
         out: list[tuple[int, int]] = []
         at = start
         for item in ranges:

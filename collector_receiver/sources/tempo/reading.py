@@ -56,7 +56,16 @@ class WindowReader:
     """Reads windows of one source into the span log. Uses one thread and the fetcher's."""
 
     def __init__(
-        self, tenant: str, source: str, *, lister: Lister, fetcher: Fetcher, taker: Taker, database: Database, clock: Clock, budget: int = 0,
+        self,
+        tenant: str,
+        source: str,
+        *,
+        lister: Lister,
+        fetcher: Fetcher,
+        taker: Taker,
+        database: Database,
+        clock: Clock,
+        budget: int = 0,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self._tenant = tenant
@@ -76,7 +85,11 @@ class WindowReader:
         report = WindowReport(window, listed=len(listing.found), searches=listing.searches, holes=listing.holes)
         seen = self._seen(list(listing.found))
         wanted, shares = self._sampled(listing.found, seen, window, report)
-        fresh = [found for found in wanted if found.trace_id not in seen or seen[found.trace_id].fingerprint != found.fingerprint]
+        fresh = [
+            found
+            for found in wanted
+            if found.trace_id not in seen or seen[found.trace_id].fingerprint != found.fingerprint
+        ]
         report.unchanged = len(wanted) - len(fresh)
         self._fetch(fresh, seen, shares, report)
         self._touch(wanted, fresh)
@@ -98,7 +111,11 @@ class WindowReader:
         if not self._budget:
             return ordered, {}
         # A trace that overlaps several windows is decided in the one in which it starts, or in the first that was ever read.
-        own = [trace for trace in ordered if trace.start_ns >= window.start * SECOND_NS or trace.start_ns < window.decided_from * SECOND_NS]
+        own = [
+            trace
+            for trace in ordered
+            if trace.start_ns >= window.start * SECOND_NS or trace.start_ns < window.decided_from * SECOND_NS
+        ]
         share = window.share if window.share is not None else probability(len(own), self._budget)
         report.share = share
         shares = {trace.trace_id: share for trace in own if is_kept(trace.trace_id, share)}
@@ -107,7 +124,9 @@ class WindowReader:
             shares[trace_id] = known.probability or share
         return [trace for trace in ordered if trace.trace_id in shares], shares
 
-    def _fetch(self, fresh: list[Found], seen: Mapping[bytes, SeenTrace], shares: Mapping[bytes, float], report: WindowReport) -> None:
+    def _fetch(
+        self, fresh: list[Found], seen: Mapping[bytes, SeenTrace], shares: Mapping[bytes, float], report: WindowReport
+    ) -> None:
         failed = 0
         for batch in self._fetcher.batches(fresh):
             away = next((trace for trace in batch.traces if not trace.reached), None)
@@ -126,7 +145,9 @@ class WindowReader:
             self._stuck = (report.window.start, times + 1 if start == report.window.start else 1)
             if self._stuck[1] < PATIENCE:
                 lost = report.taken.lost
-                raise Failed(f"none of {lost.total()} traces could be fetched: {lost.most_common(1)[0][0]}", reached=True)
+                raise Failed(
+                    f"none of {lost.total()} traces could be fetched: {lost.most_common(1)[0][0]}", reached=True
+                )
 
     def _touch(self, wanted: list[Found], fresh: list[Found]) -> None:
         taken = {found.trace_id for found in fresh}

@@ -55,23 +55,39 @@ class Taker:
         self._decode = decode
         self._log = log
 
-    def take(self, batch: Batch, before: Mapping[bytes, SeenTrace], shares: Mapping[bytes, float]) -> tuple[Taken, list[SeenTrace]]:
+    def take(
+        self, batch: Batch, before: Mapping[bytes, SeenTrace], shares: Mapping[bytes, float]
+    ) -> tuple[Taken, list[SeenTrace]]:
         """Append what is new of a batch. `before`: what was taken of these traces earlier; `shares`: sampling by trace, empty without."""
         taken = Taken()
         whole = [trace for trace in batch.traces if trace.body]
         taken.lost.update(trace.reason for trace in batch.traces if not trace.body)
         frame, rejections, readable = self._decoded(whole, taken)
-        keyed = pl.DataFrame({"trace_id": frame["trace_id"], "hash": frame.hash_rows(seed=0) if frame.height else pl.Series([], dtype=pl.UInt64)})
-        old = {trace.found.trace_id: _hashes(before[trace.found.trace_id]) for trace in readable if trace.found.trace_id in before}
+        keyed = pl.DataFrame(
+            {
+                "trace_id": frame["trace_id"],
+                "hash": frame.hash_rows(seed=0) if frame.height else pl.Series([], dtype=pl.UInt64),
+            }
+        )
+        old = {
+            trace.found.trace_id: _hashes(before[trace.found.trace_id])
+            for trace in readable
+            if trace.found.trace_id in before
+        }
         new = _unknown(frame, keyed, old)
         if shares:
             new = _with_shares(new, shares)
         for part, rows in enumerate(new.iter_slices(APPEND_SPANS)):
             self._log.append(rows, self._source, rejections if part == 0 else ())
-        hashes = {trace_id: np.array(values, dtype="<u8") for trace_id, values in keyed.group_by("trace_id").agg("hash").iter_rows()}
+        hashes = {
+            trace_id: np.array(values, dtype="<u8")
+            for trace_id, values in keyed.group_by("trace_id").agg("hash").iter_rows()
+        }
         remembered = [_seen(trace, hashes, old, shares) for trace in readable]
         taken.traces, taken.spans = len(readable), new.height
-        taken.partial.update(trace.reason or "the server answered with a part of the trace" for trace in readable if trace.partial)
+        taken.partial.update(
+            trace.reason or "the server answered with a part of the trace" for trace in readable if trace.partial
+        )
         return taken, remembered
 
     def _decoded(self, traces: Sequence[Fetched], taken: Taken) -> tuple[pl.DataFrame, list[Rejection], list[Fetched]]:
@@ -106,7 +122,10 @@ def _unknown(frame: pl.DataFrame, keyed: pl.DataFrame, old: Mapping[bytes, Hashe
     if not old:
         return frame
     known = pl.DataFrame(
-        {"trace_id": [trace_id for trace_id, values in old.items() for _ in values], "hash": np.concatenate(list(old.values()))},
+        {
+            "trace_id": [trace_id for trace_id, values in old.items() for _ in values],
+            "hash": np.concatenate(list(old.values())),
+        },
         schema=keyed.schema,
     )
     rows = keyed.with_row_index("row").join(known, on=["trace_id", "hash"], how="anti")["row"]
@@ -114,12 +133,16 @@ def _unknown(frame: pl.DataFrame, keyed: pl.DataFrame, old: Mapping[bytes, Hashe
 
 
 def _with_shares(frame: pl.DataFrame, shares: Mapping[bytes, float]) -> pl.DataFrame:
-    table = pl.DataFrame({"trace_id": list(shares), "share": list(shares.values())}, schema={"trace_id": pl.Binary, "share": pl.Float64})
+    table = pl.DataFrame(
+        {"trace_id": list(shares), "share": list(shares.values())}, schema={"trace_id": pl.Binary, "share": pl.Float64}
+    )
     joined = frame.select("trace_id").join(table, on="trace_id", how="left", maintain_order="left")
     return frame.with_columns(source_probability=joined["share"])
 
 
-def _seen(trace: Fetched, hashes: Mapping[bytes, npt.NDArray[Any]], old: Mapping[bytes, Hashes], shares: Mapping[bytes, float]) -> SeenTrace:
+def _seen(
+    trace: Fetched, hashes: Mapping[bytes, npt.NDArray[Any]], old: Mapping[bytes, Hashes], shares: Mapping[bytes, float]
+) -> SeenTrace:
     """What to keep of a trace."""
     trace_id = trace.found.trace_id
     # What an answer leaves out this time (a part, a replica behind) was still appended.

@@ -22,10 +22,23 @@ from nexus.store.passages import readable_passages
 from nexus.store.pool import Connection
 from nexus.store.search import Reader
 
-FIELDS = ("supersedes", "amends", "updates", "changes", "replaces", "corrects", "obsoletes", "대체", "개정", "정정", "변경")
+FIELDS = (
+    "supersedes",
+    "amends",
+    "updates",
+    "changes",
+    "replaces",
+    "corrects",
+    "obsoletes",
+    "대체",
+    "개정",
+    "정정",
+    "변경",
+)
 _CHANGE = re.compile(
     r"\b(?:supersed|deprecat|obsolet|amend|errat|correction|no longer|replaced by|replaces|was (?:renamed|removed|moved|changed)|instead of|migrated (?:from|to)|sunset)"
-    r"|대체(?:되|하|됨|함)|폐지|폐기|개정|정정|변경(?:되|하|됨|함|사항)|더\s?이상|이관|중단(?:되|하|됨|함)|수정(?:되|하|됨|함)|바뀌|바뀐|바꾸|대신", re.IGNORECASE
+    r"|대체(?:되|하|됨|함)|폐지|폐기|개정|정정|변경(?:되|하|됨|함|사항)|더\s?이상|이관|중단(?:되|하|됨|함)|수정(?:되|하|됨|함)|바뀌|바뀐|바꾸|대신",
+    re.IGNORECASE,
 )
 _ASKED = "superseded deprecated replaced changed correction 변경 대체 폐지 개정 정정 중단"
 PASSAGES_READ = 200
@@ -34,7 +47,14 @@ SEARCHED = 20
 
 def names_document(values: Mapping[str, Any], row: ChangeRow) -> bool:
     """Whether front matter says that it changes the found document. Pure."""
-    known = {row.old_rid, row.old_title, row.old_path, row.old_uri, PurePosixPath(row.old_path).name, PurePosixPath(row.old_path).stem}
+    known = {
+        row.old_rid,
+        row.old_title,
+        row.old_path,
+        row.old_uri,
+        PurePosixPath(row.old_path).name,
+        PurePosixPath(row.old_path).stem,
+    }
     folded = {name.casefold() for name in known if name}
     return any(name.strip("[]<>\"' ").casefold() in folded for field in FIELDS for name in list_value(values, field))
 
@@ -52,7 +72,9 @@ class CorrectionFetch:
         """Passages of changing documents, best first."""
         found = list(dict.fromkeys(hit.passage.document.rid for hit in hits if not hit.added_by))
         rows = changes(connection, reader, found)
-        changing = [row.rid for row in rows if row.supersedes] + [row.rid for row in rows if not row.supersedes and names_document(row.front, row)]
+        changing = [row.rid for row in rows if row.supersedes] + [
+            row.rid for row in rows if not row.supersedes and names_document(row.front, row)
+        ]
         changing = list(dict.fromkeys(rid for rid in changing if rid not in found))
         texts = document_passages(connection, reader, changing, PASSAGES_READ) if changing else []
         out = best_of_each(sorted(texts, key=lambda row: changing.index(row.document)), query, self._analyzer, 2)
@@ -66,9 +88,15 @@ class CorrectionFetch:
         asked = {term_key(term): (0.5, True) for term in self._analyzer.terms(_ASKED)}
         matches, _ = bm25(connection, reader, {**asked, **own}, SEARCHED)
         likely = [match.rid for match in matches if match.document not in without]
-        rows = {row.rid: row for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=likely)}
+        rows = {
+            row.rid: row
+            for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=likely)
+        }
         words = set(own)
         return [
-            rid for rid in likely
-            if rid in rows and _CHANGE.search(rows[rid].text) and len(words.intersection(map(term_key, self._analyzer.terms(rows[rid].text)))) * 2 >= len(words)
+            rid
+            for rid in likely
+            if rid in rows
+            and _CHANGE.search(rows[rid].text)
+            and len(words.intersection(map(term_key, self._analyzer.terms(rows[rid].text)))) * 2 >= len(words)
         ]

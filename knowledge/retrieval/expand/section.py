@@ -29,7 +29,13 @@ class SectionFill:
         there = {hit.passage.rid for hit in hits}
         out: list[str] = []
         for passage in best:
-            near = [row for row in mates if row.document == passage.document.rid and tuple(row.section) == passage.section and row.rid not in there]
+            near = [
+                row
+                for row in mates
+                if row.document == passage.document.rid
+                and tuple(row.section) == passage.section
+                and row.rid not in there
+            ]
             near.sort(key=lambda row: (abs(row.ordinal - passage.ordinal), row.ordinal))
             # One section does not take it all.
             out.extend(row.rid for row in near[:2] if row.rid not in out)

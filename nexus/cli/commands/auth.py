@@ -24,14 +24,22 @@ def create(
     name: Annotated[str, typer.Option(help="Who the token is for.")],
     clearance: Annotated[str, typer.Option(help="PUBLIC, INTERNAL or RESTRICTED.")],
     capability: Annotated[list[str], typer.Option(help="read, ingest, manage or admin (repeatable).")],
-    namespace: Annotated[list[str] | None, typer.Option(help="Restrict to a namespace (repeatable).", show_default=False)] = None,
+    namespace: Annotated[
+        list[str] | None, typer.Option(help="Restrict to a namespace (repeatable).", show_default=False)
+    ] = None,
     tenant: Tenant = "default",
     data: Data = None,
     as_json: Json = False,
 ) -> None:
     """Create a token and print it once; it is valid at once, also in a service that runs."""
     try:
-        principal = Principal(name, tenant, Classification(clearance.upper()), frozenset(map(Capability, capability)), tuple(namespace or ()))
+        principal = Principal(
+            name,
+            tenant,
+            Classification(clearance.upper()),
+            frozenset(map(Capability, capability)),
+            tuple(namespace or ()),
+        )
     except ValueError as error:
         raise BadQuestion(str(error)) from error
     with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
@@ -45,15 +53,32 @@ def list_(data: Data = None, as_json: Json = False) -> None:
     with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
         rows = list_principals(connection)
     if as_json:
-        print(json.dumps([{"name": r.name, "tenant": r.tenant, "clearance": r.clearance, "capabilities": r.capabilities, "namespaces": r.namespaces,
-                           "revoked": r.revoked_at is not None} for r in rows]))
+        print(
+            json.dumps(
+                [
+                    {
+                        "name": r.name,
+                        "tenant": r.tenant,
+                        "clearance": r.clearance,
+                        "capabilities": r.capabilities,
+                        "namespaces": r.namespaces,
+                        "revoked": r.revoked_at is not None,
+                    }
+                    for r in rows
+                ]
+            )
+        )
         return
     for row in rows:
-        print(f"{row.tenant}/{row.name}  {row.clearance}  {','.join(row.capabilities)}{'  revoked' if row.revoked_at else ''}")
+        print(
+            f"{row.tenant}/{row.name}  {row.clearance}  {','.join(row.capabilities)}{'  revoked' if row.revoked_at else ''}"
+        )
 
 
 @COMMAND.command()
-def revoke(name: Annotated[str, typer.Option(help="Whose tokens to revoke.")], tenant: Tenant = "default", data: Data = None) -> None:
+def revoke(
+    name: Annotated[str, typer.Option(help="Whose tokens to revoke.")], tenant: Tenant = "default", data: Data = None
+) -> None:
     """Revoke every token of a name."""
     with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
         count = revoke_principal(connection, name, tenant)

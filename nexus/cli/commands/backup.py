@@ -23,7 +23,18 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     """
     made = back_up(settings_from(data), file)
     if as_json:
-        print(json.dumps({"file": str(file), "bytes": made.size, "files": made.files, "apart": [str(path) for path in made.apart], **made.manifest}, indent=2))
+        print(
+            json.dumps(
+                {
+                    "file": str(file),
+                    "bytes": made.size,
+                    "files": made.files,
+                    "apart": [str(path) for path in made.apart],
+                    **made.manifest,
+                },
+                indent=2,
+            )
+        )
         return
     print(f"{file}: {made.size} bytes, state of {made.manifest['made_at']}, {made.files} files beside the database")
     for path in made.apart:

@@ -21,10 +21,15 @@ def COMMAND(data: Data = None, as_json: Json = False) -> None:  # noqa: N802  # 
     try:
         settings = settings_from(data)
     except ConfigError as error:
-        found = [*configuration(error.problems), Finding("other checks", State.SKIPPED, "not made: they need a valid configuration")]
+        found = [
+            *configuration(error.problems),
+            Finding("other checks", State.SKIPPED, "not made: they need a valid configuration"),
+        ]
     else:
         from nexus.cli.doctor_probe import look
 
-        found = configuration(()) + look(settings, os.environ.get("NEXUS_API_URL") or "", os.environ.get("NEXUS_MCP_TOKEN") or "")
+        found = configuration(()) + look(
+            settings, os.environ.get("NEXUS_API_URL") or "", os.environ.get("NEXUS_MCP_TOKEN") or ""
+        )
     print(json.dumps(report(found), indent=2) if as_json else text(found))
     raise typer.Exit(exit_of(found))

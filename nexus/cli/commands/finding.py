@@ -19,7 +19,9 @@ Owner = Annotated[str, typer.Option(help="Who looks after it.", show_default=Fal
 Tenant = Annotated[str, typer.Option(help="Tenant (on the database).")]
 
 
-def _steer(fingerprint: str, action: str, reason: str, owner: str, expires: datetime | None, tenant: str, data: Data) -> None:
+def _steer(
+    fingerprint: str, action: str, reason: str, owner: str, expires: datetime | None, tenant: str, data: Data
+) -> None:
     from nexus.cli.drift_source import source
 
     at = None if expires is None else (expires if expires.tzinfo else expires.replace(tzinfo=UTC)).astimezone(UTC)
@@ -28,7 +30,9 @@ def _steer(fingerprint: str, action: str, reason: str, owner: str, expires: date
 
 
 @COMMAND.command()
-def acknowledge(fingerprint: Fingerprint, reason: Reason = "", owner: Owner = "", tenant: Tenant = "default", data: Data = None) -> None:
+def acknowledge(
+    fingerprint: Fingerprint, reason: Reason = "", owner: Owner = "", tenant: Tenant = "default", data: Data = None
+) -> None:
     """Note that somebody has taken it on; it stays in reports, and fails gates."""
     _steer(fingerprint, "acknowledge", reason, owner, None, tenant, data)
 
@@ -47,7 +51,9 @@ def suppress(
 
 
 @COMMAND.command()
-def resolve(fingerprint: Fingerprint, reason: Reason = "", owner: Owner = "", tenant: Tenant = "default", data: Data = None) -> None:
+def resolve(
+    fingerprint: Fingerprint, reason: Reason = "", owner: Owner = "", tenant: Tenant = "default", data: Data = None
+) -> None:
     """Say that it is done; new evidence reopens it."""
     _steer(fingerprint, "resolve", reason, owner, None, tenant, data)
 

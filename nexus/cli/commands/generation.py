@@ -12,7 +12,9 @@ from nexus.errors import Conflict, NotFound
 from nexus.store.vectors import drop_vectors, list_generations, serving_generation
 from nexus.wiring.process import runtime_beside
 
-COMMAND = typer.Typer(help="List index generations; drop the vectors of one that no longer serves.", no_args_is_help=True)
+COMMAND = typer.Typer(
+    help="List index generations; drop the vectors of one that no longer serves.", no_args_is_help=True
+)
 Tenant = Annotated[str, typer.Option(help="Tenant of the index.")]
 
 
@@ -22,18 +24,34 @@ def list_(tenant: Tenant = "default", data: Data = None, as_json: Json = False) 
     with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
         rows = list_generations(connection, tenant)
     if as_json:
-        print(json.dumps([
-            {"name": row.name, "model": row.model, "dimension": row.dimension, "form": row.form, "declared_at": row.declared_at.isoformat(),
-             "serving": row.serving, "segments_done": row.segments_done, "segments": row.segments}
-            for row in rows
-        ]))
+        print(
+            json.dumps(
+                [
+                    {
+                        "name": row.name,
+                        "model": row.model,
+                        "dimension": row.dimension,
+                        "form": row.form,
+                        "declared_at": row.declared_at.isoformat(),
+                        "serving": row.serving,
+                        "segments_done": row.segments_done,
+                        "segments": row.segments,
+                    }
+                    for row in rows
+                ]
+            )
+        )
         return
     for row in rows:
-        print(f"{row.name}  {row.model}  {row.dimension}  {row.segments_done}/{row.segments}{'  serving' if row.serving else ''}")
+        print(
+            f"{row.name}  {row.model}  {row.dimension}  {row.segments_done}/{row.segments}{'  serving' if row.serving else ''}"
+        )
 
 
 @COMMAND.command()
-def drop(name: Annotated[str, typer.Argument(help="The generation.")], tenant: Tenant = "default", data: Data = None) -> None:
+def drop(
+    name: Annotated[str, typer.Argument(help="The generation.")], tenant: Tenant = "default", data: Data = None
+) -> None:
     """Remove the vectors of a generation. Its declaration stays: generations are append-only."""
     with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
         serving = serving_generation(connection, tenant)

@@ -14,7 +14,9 @@ from nexus.cli.reading import Clearance, Environment, Url, api
 
 def COMMAND(  # noqa: N802  # the plugin constant of a command file
     entity: Annotated[str, typer.Argument(help="Name, alias or rid.")],
-    to: Annotated[str | None, typer.Option(help="Show the shortest ways to this entity instead.", show_default=False)] = None,
+    to: Annotated[
+        str | None, typer.Option(help="Show the shortest ways to this entity instead.", show_default=False)
+    ] = None,
     hops: Annotated[int, typer.Option(help="1 or 2.", min=1, max=2)] = 1,
     layer: Annotated[str, typer.Option(help="observed, designed or both.")] = "both",
     environment: Environment = None,

@@ -22,18 +22,41 @@ from nexus.wiring.provide.document_control import document_service
 
 # A person at a terminal sees the progress and can stop it; what is done stays done.
 WAIT_S = 24 * 3600.0
-COUNTS = ("documents", "indexed", "skipped", "removed", "quarantined", "failed", "passages", "claims", "edges", "vectors_pending")
+COUNTS = (
+    "documents",
+    "indexed",
+    "skipped",
+    "removed",
+    "quarantined",
+    "failed",
+    "passages",
+    "claims",
+    "edges",
+    "vectors_pending",
+)
 
 
 def COMMAND(  # noqa: N802  # the plugin constant of a command file
     paths: Annotated[list[str], typer.Argument(help="Files or folders; `-` reads one document from standard input.")],
     namespace: Annotated[str, typer.Option(help="Namespace of the documents.")] = "default",
-    glob: Annotated[list[str] | None, typer.Option(help="Only files that match (repeatable; `**` = any folders).", show_default=False)] = None,
-    classification: Annotated[str | None, typer.Option(help="Level to begin from: PUBLIC, INTERNAL or RESTRICTED.", show_default=False)] = None,
-    name: Annotated[str, typer.Option(help="Name of the document on standard input; its suffix says the format.")] = "stdin.md",
+    glob: Annotated[
+        list[str] | None,
+        typer.Option(help="Only files that match (repeatable; `**` = any folders).", show_default=False),
+    ] = None,
+    classification: Annotated[
+        str | None, typer.Option(help="Level to begin from: PUBLIC, INTERNAL or RESTRICTED.", show_default=False)
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="Name of the document on standard input; its suffix says the format.")
+    ] = "stdin.md",
     tenant: Annotated[str, typer.Option(help="Tenant that the documents belong to.")] = "default",
     force: Annotated[bool, typer.Option("--force", help="Index anew what is unchanged.")] = False,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Leave vectors that take long to a running service; words are searchable at once.")] = False,
+    no_wait: Annotated[
+        bool,
+        typer.Option(
+            "--no-wait", help="Leave vectors that take long to a running service; words are searchable at once."
+        ),
+    ] = False,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
@@ -52,13 +75,20 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
             kind = "vectors" if path.startswith("vectors (") else "documents"
             if kind not in tasks:
                 tasks[kind] = bar.add_task(kind, total=total)
-            bar.update(tasks[kind], completed=done, total=total, description=f"{kind} {path[-50:]}" if kind == "documents" else path)
+            bar.update(
+                tasks[kind],
+                completed=done,
+                total=total,
+                description=f"{kind} {path[-50:]}" if kind == "documents" else path,
+            )
 
         requests = [IngestRequest(file, tenant, namespace, tuple(glob or ()), level, force=force) for file in files]
         totals = [service.ingest_all(requests, progress)] if requests else []
         if "-" in paths:
             text = decoded(sys.stdin.buffer.read()).text
-            totals.append(service.ingest_text(text, name, IngestRequest(Path(), tenant, namespace, (), level, force=force)))
+            totals.append(
+                service.ingest_text(text, name, IngestRequest(Path(), tenant, namespace, (), level, force=force))
+            )
     total: dict[str, Any] = {key: sum(result.get(key, 0) for result in totals) for key in COUNTS}
     # These are states of the whole after the last call, not increments.
     total |= {key: totals[-1].get(key, 0) for key in ("claims", "edges", "vectors_pending")}

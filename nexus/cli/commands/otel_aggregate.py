@@ -14,7 +14,9 @@ from nexus.wiring.process import runtime_beside
 
 
 def COMMAND(  # noqa: N802  # the plugin constant of a command file
-    settle: Annotated[bool, typer.Option("--settle", help="First wait until everything acknowledged so far is rolled up.")] = False,
+    settle: Annotated[
+        bool, typer.Option("--settle", help="First wait until everything acknowledged so far is rolled up.")
+    ] = False,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
@@ -25,6 +27,8 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
         if as_json:
             print(json.dumps(done, default=str))
         else:
-            print(f"{done['windows_replaced']} windows replaced; {done['edges']} edges of {done['services']} services; "
-                  f"{done['late_spans']} late, {done['duplicates']} duplicate, {done['rejected']} rejected spans; {done['took_ms']:.0f} ms")
+            print(
+                f"{done['windows_replaced']} windows replaced; {done['edges']} edges of {done['services']} services; "
+                f"{done['late_spans']} late, {done['duplicates']} duplicate, {done['rejected']} rejected spans; {done['took_ms']:.0f} ms"
+            )
         runtime.get(CoverageReader).require(settings.source_tempo.tenant)

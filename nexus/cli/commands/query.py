@@ -22,7 +22,13 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     as_json: Json = False,
 ) -> None:
     """Answer from documents and telemetry, with every citation checked. Exit 0 also where it abstains."""
-    body = {"query": " ".join(question), "top_k": top_k, "namespace": namespace, "environment": environment, "clearance": clearance and clearance.upper()}
+    body = {
+        "query": " ".join(question),
+        "top_k": top_k,
+        "namespace": namespace,
+        "environment": environment,
+        "clearance": clearance and clearance.upper(),
+    }
     with api(url, data) as service:
         found = service.post("/search/answer", body)
     if as_json:

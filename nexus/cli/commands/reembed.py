@@ -26,7 +26,16 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     generation once it runs with the new configuration; until then it goes on with the old vectors.
     """
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with runtime_beside(settings_from(data)) as runtime, Progress(*columns, console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()) as bar:
+    with (
+        runtime_beside(settings_from(data)) as runtime,
+        Progress(*columns, console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()) as bar,
+    ):
         task = bar.add_task("vectors", total=None)
-        name, count = runtime.get(PassageEmbedding).move(tenant, lambda done, total, text: bar.update(task, completed=done, total=total, description=text))
-    print(json.dumps({"tenant": tenant, "generation": name, "vectors": count}) if as_json else f"generation {name} serves ({count} vectors)")
+        name, count = runtime.get(PassageEmbedding).move(
+            tenant, lambda done, total, text: bar.update(task, completed=done, total=total, description=text)
+        )
+    print(
+        json.dumps({"tenant": tenant, "generation": name, "vectors": count})
+        if as_json
+        else f"generation {name} serves ({count} vectors)"
+    )

@@ -22,10 +22,22 @@ _COUNTS = ("spans", "accepted", "rejected", "requests", "retries")
 
 
 def COMMAND(  # noqa: N802  # the plugin constant of a command file
-    files: Annotated[list[Path], typer.Argument(help="Files or folders: OTLP (protobuf, JSON, JSON lines), Jaeger JSON, Zipkin v1 and v2 JSON; gzip too.")],
-    to: Annotated[str | None, typer.Option(help="Receiver: HOST:PORT (gRPC) or URL (http, https, grpc, grpcs). Default: NEXUS_OTLP__GRPC.")] = None,
-    header: Annotated[list[str] | None, typer.Option(help="NAME=VALUE sent with each request (repeatable).", show_default=False)] = None,
-    retry_for: Annotated[float, typer.Option(help="Seconds of pauses per request before giving up on a receiver that asks to wait.")] = 30.0,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Files or folders: OTLP (protobuf, JSON, JSON lines), Jaeger JSON, Zipkin v1 and v2 JSON; gzip too."
+        ),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(help="Receiver: HOST:PORT (gRPC) or URL (http, https, grpc, grpcs). Default: NEXUS_OTLP__GRPC."),
+    ] = None,
+    header: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE sent with each request (repeatable).", show_default=False)
+    ] = None,
+    retry_for: Annotated[
+        float, typer.Option(help="Seconds of pauses per request before giving up on a receiver that asks to wait.")
+    ] = 30.0,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
@@ -40,8 +52,12 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     console = Console(stderr=True)
     try:
         with Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("files  {task.fields[spans]} spans"),
-            console=console, disable=not console.is_terminal,
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("files  {task.fields[spans]} spans"),
+            console=console,
+            disable=not console.is_terminal,
         ) as bar:
             task = bar.add_task("replay", total=len(paths), spans=0)
             spans = 0
@@ -82,18 +98,31 @@ def _print(reports: list[FileReport], *, as_json: bool) -> None:
     totals |= {"files": len(reports), "files_not_taken": sum(bool(report.error) for report in reports)}
     if as_json:
         rows = [
-            {"path": report.path, "format": report.format, **{name: getattr(report, name) for name in _COUNTS}, "error": report.error or None,
-             "skipped": report.skipped.counts, "messages": report.messages.counts}
+            {
+                "path": report.path,
+                "format": report.format,
+                **{name: getattr(report, name) for name in _COUNTS},
+                "error": report.error or None,
+                "skipped": report.skipped.counts,
+                "messages": report.messages.counts,
+            }
             for report in reports
         ]
         print(json.dumps({"files": rows, "totals": totals}, indent=2, ensure_ascii=False))
         return
     for report in reports:
         if report.error:
-            print(f"{report.path}: {f'{report.accepted} spans accepted, then: ' if report.accepted else 'not taken: '}{report.error}", file=sys.stderr)
+            print(
+                f"{report.path}: {f'{report.accepted} spans accepted, then: ' if report.accepted else 'not taken: '}{report.error}",
+                file=sys.stderr,
+            )
             continue
         notes = [f"{report.rejected} rejected ({report.messages.text()})"] if report.rejected else []
         notes += [f"not converted: {report.skipped.text()}"] if report.skipped.counts else []
-        print(f"{report.path}: {report.format}, {report.accepted} of {report.spans} spans accepted{''.join('; ' + note for note in notes)}")
-    print(f"{totals['accepted']} spans of {len(reports) - totals['files_not_taken']} files accepted, {totals['rejected']} rejected, "
-          f"{totals['files_not_taken']} files not taken")
+        print(
+            f"{report.path}: {report.format}, {report.accepted} of {report.spans} spans accepted{''.join('; ' + note for note in notes)}"
+        )
+    print(
+        f"{totals['accepted']} spans of {len(reports) - totals['files_not_taken']} files accepted, {totals['rejected']} rejected, "
+        f"{totals['files_not_taken']} files not taken"
+    )

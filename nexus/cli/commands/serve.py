@@ -15,7 +15,10 @@ from nexus.wiring.ready import announce
 def COMMAND(  # noqa: N802  # the plugin constant of a command file
     role: Annotated[
         list[str] | None,
-        typer.Option(help="Role to run: api, diff, ingest, aggregate, poll, receive or slack (repeatable, or comma-separated; default: all).", show_default=False),
+        typer.Option(
+            help="Role to run: api, diff, ingest, aggregate, poll, receive or slack (repeatable, or comma-separated; default: all).",
+            show_default=False,
+        ),
     ] = None,
     data: Data = None,
 ) -> None:

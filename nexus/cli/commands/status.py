@@ -38,7 +38,9 @@ def _ask(url: str) -> dict[str, Any]:
     try:
         response = httpx.get(url.rstrip("/") + "/status", headers=headers, timeout=TIMEOUT_S)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise StoreUnavailable(f"no service answers at {url}: {error}; start `nexus up`, or set NEXUS_API_URL") from error
+        raise StoreUnavailable(
+            f"no service answers at {url}: {error}; start `nexus up`, or set NEXUS_API_URL"
+        ) from error
     try:
         body = response.json()
     except ValueError as error:
@@ -52,12 +54,22 @@ def _ask(url: str) -> dict[str, Any]:
 
 def _text(body: dict[str, Any]) -> str:
     database = body["database"]
-    lines = [f"nexus {body['version']}  tenant {body['tenant']}", f"database   {database['state']}  PostgreSQL {database['server_version']}, schema {database['schema']}"]
+    lines = [
+        f"nexus {body['version']}  tenant {body['tenant']}",
+        f"database   {database['state']}  PostgreSQL {database['server_version']}, schema {database['schema']}",
+    ]
     if body["observed"]:
-        lines.append("observed   " + "  ".join(f"{name} {value}" for name, value in body["observed"].items() if isinstance(value, str | int | float)))
+        lines.append(
+            "observed   "
+            + "  ".join(
+                f"{name} {value}" for name, value in body["observed"].items() if isinstance(value, str | int | float)
+            )
+        )
     for source in body["sources"]:
         counts = f"{source['traces']} traces, {source['spans']} spans, read to {source['read_to'] or '-'}"
-        lines.append(f"source     {source['name']}  {source['state']}{': ' + source['reason'] if source['reason'] else ''}  {counts}")
+        lines.append(
+            f"source     {source['name']}  {source['state']}{': ' + source['reason'] if source['reason'] else ''}  {counts}"
+        )
         lines += [f"           {gap['state']}  {gap['from']} to {gap['to']}  {gap['reason']}" for gap in source["gaps"]]
     if body["documents"] is not None:
         counted = ", ".join(f"{count} {status}" for status, count in body["documents"]["documents"].items()) or "none"

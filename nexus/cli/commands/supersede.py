@@ -22,7 +22,9 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     hide: Annotated[bool, typer.Option("--hide", help="Serve the document no more.")] = False,
     restore: Annotated[bool, typer.Option("--restore", help="Serve a hidden document again.")] = False,
     why: Annotated[str, typer.Option(help="The reason; kept with the decision.")] = "",
-    who: Annotated[str | None, typer.Option(help="Who decides (default: the user of this machine).", show_default=False)] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who decides (default: the user of this machine).", show_default=False)
+    ] = None,
     tenant: Annotated[str, typer.Option(help="Tenant of the documents.")] = "default",
     data: Data = None,
     as_json: Json = False,

@@ -34,7 +34,9 @@ def _group() -> None:
 @COMMAND.command()
 def backfill(
     start: Annotated[str, typer.Option("--from", help="Begin: ISO 8601 (UTC where no zone is given).")],
-    end: Annotated[str | None, typer.Option("--to", help="End, exclusive. Default: now, less the lag.", show_default=False)] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", help="End, exclusive. Default: now, less the lag.", show_default=False)
+    ] = None,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
@@ -56,7 +58,13 @@ def backfill(
                 report = _with_progress(found.backfill, begin, stop)
         window = TimeRange(datetime.fromtimestamp(begin, UTC), datetime.fromtimestamp(stop, UTC))
         gaps = [item for item in runtime.get(CoverageReader).ranges(tenant, window, gaps=True) if item.source == SOURCE]
-    _print(report, begin, stop, [f"{item.start.isoformat()} {item.end.isoformat()} {item.state.value}: {item.reason}" for item in gaps], as_json=as_json)
+    _print(
+        report,
+        begin,
+        stop,
+        [f"{item.start.isoformat()} {item.end.isoformat()} {item.state.value}: {item.reason}" for item in gaps],
+        as_json=as_json,
+    )
     if stopping.is_set():
         raise typer.Exit(IN_USE)
     if gaps:
@@ -72,9 +80,14 @@ def _range(settings: Settings, start: str, end: str | None) -> tuple[int, int]:
     if begin >= stop:
         raise BadQuestion(f"--from {start} is not before --to {end or 'now'}")
     if begin >= latest:
-        raise BadQuestion(f"--from {start} lies within the last {round(tempo.lag.total_seconds())} s, which may not be searchable yet")
+        raise BadQuestion(
+            f"--from {start} lies within the last {round(tempo.lag.total_seconds())} s, which may not be searchable yet"
+        )
     if stop > latest:
-        print(f"nexus: --to is cut to {datetime.fromtimestamp(latest, UTC).isoformat()}: younger traces may not be searchable yet", file=sys.stderr)
+        print(
+            f"nexus: --to is cut to {datetime.fromtimestamp(latest, UTC).isoformat()}: younger traces may not be searchable yet",
+            file=sys.stderr,
+        )
     return begin, min(stop, latest)
 
 
@@ -89,7 +102,12 @@ def _time(option: str, text: str) -> int:
 def _with_progress(read: object, begin: int, stop: int) -> CycleReport:
     assert callable(read)
     console = Console(stderr=True)
-    columns = (TextColumn("reading"), BarColumn(), TextColumn("{task.percentage:>3.0f}%  {task.fields[traces]} traces"), TimeRemainingColumn())
+    columns = (
+        TextColumn("reading"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%  {task.fields[traces]} traces"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=stop - begin, traces=0)
 
@@ -104,9 +122,22 @@ def _with_progress(read: object, begin: int, stop: int) -> CycleReport:
 def _print(report: CycleReport, begin: int, stop: int, gaps: list[str], *, as_json: bool) -> None:
     window = [datetime.fromtimestamp(at, UTC).isoformat() for at in (begin, stop)]
     if as_json:
-        print(json.dumps({"from": window[0], "to": window[1], "windows": report.windows, "traces": report.traces, "spans": report.spans,
-                          "unchanged": report.unchanged, "gaps": gaps}))
+        print(
+            json.dumps(
+                {
+                    "from": window[0],
+                    "to": window[1],
+                    "windows": report.windows,
+                    "traces": report.traces,
+                    "spans": report.spans,
+                    "unchanged": report.unchanged,
+                    "gaps": gaps,
+                }
+            )
+        )
         return
-    print(f"{window[0]} to {window[1]}: {report.traces} traces, {report.spans} spans taken; {report.unchanged} traces were known")
+    print(
+        f"{window[0]} to {window[1]}: {report.traces} traces, {report.spans} spans taken; {report.unchanged} traces were known"
+    )
     for gap in gaps:
         print(f"not read: {gap}")

@@ -18,7 +18,10 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     http: Annotated[str | None, typer.Option(help="HOST:PORT of the API and the pages.", show_default=False)] = None,
     otlp_grpc: Annotated[str | None, typer.Option(help="HOST:PORT of OTLP/gRPC.", show_default=False)] = None,
     otlp_http: Annotated[str | None, typer.Option(help="HOST:PORT of OTLP/HTTP.", show_default=False)] = None,
-    docs: Annotated[list[Path] | None, typer.Option(help="Folder of documents to ingest and watch (repeatable).", show_default=False)] = None,
+    docs: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder of documents to ingest and watch (repeatable).", show_default=False),
+    ] = None,
 ) -> None:
     """Start everything on an embedded PostgreSQL and print `ready` with the addresses. Ctrl-C stops in order."""
     configure_logs()

@@ -41,7 +41,9 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
                 typer.echo(f"{path}: {error}", err=True)
                 return
             if result:
-                typer.echo(f"{path}: indexed {result['indexed']}, removed {result['removed']}, failed {result['failed']}")
+                typer.echo(
+                    f"{path}: indexed {result['indexed']}, removed {result['removed']}, failed {result['failed']}"
+                )
             for problem in result.get("errors", ()):
                 typer.echo(f"{problem['path']}:{problem['line']}: {problem['error']}", err=True)
 

@@ -25,7 +25,16 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     """Operations that cause it, documents that say so, since when, how often, how well, and whether it is documented."""
     spoken = language or ("ko" if os.environ.get("LANG", "").startswith("ko") else "en")
     with api(url, data) as service:
-        found = service.get("/why", {"from": source, "to": target, "language": spoken, "environment": environment, "clearance": clearance and clearance.upper()})
+        found = service.get(
+            "/why",
+            {
+                "from": source,
+                "to": target,
+                "language": spoken,
+                "environment": environment,
+                "clearance": clearance and clearance.upper(),
+            },
+        )
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
         return

@@ -14,9 +14,20 @@ from nexus.store.vectors import serving_generation
 
 def _row(row: DocumentRow) -> dict[str, Any]:
     return {
-        "rid": row.rid, "title": row.title, "namespace": row.namespace, "uri": row.uri, "path": row.path, "type": row.doc_type, "revision": row.revision,
-        "classification": row.classification, "tier": row.tier, "status": row.status, "superseded_by": row.superseded_by, "passages": row.passages,
-        "modified_at": row.modified_at, "indexed_at": row.indexed_at,
+        "rid": row.rid,
+        "title": row.title,
+        "namespace": row.namespace,
+        "uri": row.uri,
+        "path": row.path,
+        "type": row.doc_type,
+        "revision": row.revision,
+        "classification": row.classification,
+        "tier": row.tier,
+        "status": row.status,
+        "superseded_by": row.superseded_by,
+        "passages": row.passages,
+        "modified_at": row.modified_at,
+        "indexed_at": row.indexed_at,
     }
 
 
@@ -27,19 +38,43 @@ class StoredCatalog:
         self._database = database
 
     def documents(
-        self, tenant: str, clearance: Classification, namespaces: tuple[str, ...], *, status: str = "", text: str = "", after: str = "", limit: int = 100
+        self,
+        tenant: str,
+        clearance: Classification,
+        namespaces: tuple[str, ...],
+        *,
+        status: str = "",
+        text: str = "",
+        after: str = "",
+        limit: int = 100,
     ) -> list[dict[str, Any]]:
         """Documents in rid order."""
         with self._database.connection() as connection:
-            rows = list_documents(connection, tenant, clearance, namespaces, status=status, text=text, after=after, limit=limit)
+            rows = list_documents(
+                connection, tenant, clearance, namespaces, status=status, text=text, after=after, limit=limit
+            )
         # A successor above the reader's level is not named.
         readable = {row.rid for row in rows}
-        return [_row(row) | ({} if row.superseded_by is None or row.superseded_by in readable else self._successor(row, tenant, clearance, namespaces)) for row in rows]
+        return [
+            _row(row)
+            | (
+                {}
+                if row.superseded_by is None or row.superseded_by in readable
+                else self._successor(row, tenant, clearance, namespaces)
+            )
+            for row in rows
+        ]
 
-    def _successor(self, row: DocumentRow, tenant: str, clearance: Classification, namespaces: tuple[str, ...]) -> dict[str, Any]:
+    def _successor(
+        self, row: DocumentRow, tenant: str, clearance: Classification, namespaces: tuple[str, ...]
+    ) -> dict[str, Any]:
         with self._database.connection() as connection:
             found = find_document(connection, tenant, row.superseded_by or "")
-        seen = found is not None and Classification(found.classification).rank <= clearance.rank and (not namespaces or found.namespace in namespaces)
+        seen = (
+            found is not None
+            and Classification(found.classification).rank <= clearance.rank
+            and (not namespaces or found.namespace in namespaces)
+        )
         return {"superseded_by": row.superseded_by if seen else ""}
 
     def quarantine(self, tenant: str, clearance: Classification, namespaces: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -47,7 +82,15 @@ class StoredCatalog:
         with self._database.connection() as connection:
             rows = list_quarantine(connection, tenant, clearance, namespaces)
         return [
-            {"document": row.document, "namespace": row.namespace, "path": row.path, "kind": row.kind, "place": row.place, "line": row.line, "found_at": row.found_at}
+            {
+                "document": row.document,
+                "namespace": row.namespace,
+                "path": row.path,
+                "kind": row.kind,
+                "place": row.place,
+                "line": row.line,
+                "found_at": row.found_at,
+            }
             for row in rows
         ]
 
@@ -60,7 +103,8 @@ class StoredCatalog:
         return {
             "documents": {status: documents for status, (documents, _) in found.items()},
             "passages": sum(passages for _, passages in found.values()),
-            "generation": generation.name if generation else None, "vectors_pending": left,
+            "generation": generation.name if generation else None,
+            "vectors_pending": left,
         }
 
 

@@ -37,7 +37,10 @@ def _ask(model: str) -> Ask:
 
         try:
             answer = anthropic.Anthropic(max_retries=1, timeout=60.0).messages.create(
-                model=model, max_tokens=4096, system=instructions, messages=[{"role": "user", "content": f"<document>\n{document}\n</document>"}]
+                model=model,
+                max_tokens=4096,
+                system=instructions,
+                messages=[{"role": "user", "content": f"<document>\n{document}\n</document>"}],
             )
         except anthropic.AnthropicError as error:
             raise ModelUnavailable(f"the model that proposes claims does not answer: {error}") from error
@@ -50,7 +53,15 @@ def _control(runtime: Runtime) -> Refresh:
     settings = runtime.settings.designed
     ask = _ask(settings.model) if settings.model_proposals else None
     readers = load_plugins("designed.readers", "READER")
-    return Refresh(runtime.database, runtime.get(DocumentReader), readers, runtime.clock, _traces(runtime), settings.workers, ask=ask)
+    return Refresh(
+        runtime.database,
+        runtime.get(DocumentReader),
+        readers,
+        runtime.clock,
+        _traces(runtime),
+        settings.workers,
+        ask=ask,
+    )
 
 
 PROVIDE = (DesignControl, _control)

@@ -91,12 +91,28 @@ class DocumentService:
     def _with_claims(self, tenant: str, result: dict[str, Any], paths: Sequence[Path]) -> dict[str, Any]:
         read = self.refresh(tenant)
         code = self._code.refresh(tenant, paths)
-        errors = [{"path": p.path, "line": p.line, "error": p.error, "stage": p.stage} for p in [*read.get("problems", ()), *code.problems]]
-        shown = {"files": code.files, "indexed": code.indexed, "removed": code.removed, "symbols": code.symbols, "bound": code.bound}
-        return result | {"claims": read.get("claims", 0), "edges": read.get("edges", 0), "code": shown, "errors": [*result["errors"], *errors]}
+        errors = [
+            {"path": p.path, "line": p.line, "error": p.error, "stage": p.stage}
+            for p in [*read.get("problems", ()), *code.problems]
+        ]
+        shown = {
+            "files": code.files,
+            "indexed": code.indexed,
+            "removed": code.removed,
+            "symbols": code.symbols,
+            "bound": code.bound,
+        }
+        return result | {
+            "claims": read.get("claims", 0),
+            "edges": read.get("edges", 0),
+            "code": shown,
+            "errors": [*result["errors"], *errors],
+        }
 
 
-def document_service(runtime: Runtime, extra_roots: Sequence[Path] = (), embed_wait_s: float | None = None) -> DocumentService:
+def document_service(
+    runtime: Runtime, extra_roots: Sequence[Path] = (), embed_wait_s: float | None = None
+) -> DocumentService:
     """The service, with roots of the caller's beside the configured ones."""
 
     def design() -> DesignControl | None:

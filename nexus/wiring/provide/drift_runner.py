@@ -16,7 +16,12 @@ from nexus.wiring.runtime import Runtime
 def build(runtime: Runtime) -> DriftRunner:
     """One runner a process."""
     settings = runtime.settings.diff
-    readers = Readers(runtime.get(DesignedReader), runtime.get(ObservedReader), runtime.get(ObservedHistory), runtime.get(CoverageReader))
+    readers = Readers(
+        runtime.get(DesignedReader),
+        runtime.get(ObservedReader),
+        runtime.get(ObservedHistory),
+        runtime.get(CoverageReader),
+    )
     config = Config(policy_from(settings.model_dump()), settings.running_day, settings.window_days)
     notifier = Notifier(settings.webhook_urls, Classification(settings.webhook_clearance))
     return DriftRunner(runtime.database, readers, runtime.clock, config, (notifier.queue,))

@@ -33,7 +33,11 @@ def observed_store(runtime: Runtime, database: Database) -> ObservedStore:
             policy[tenant] = (now, known, head)
         return coverage_of(found, window, head_sampled=head, sampling_known=known)
 
-    store = ObservedStore(database, Links(tracing.grafana_url, tracing.grafana_datasource, runtime.settings.source_tempo.url), read_coverage)
+    store = ObservedStore(
+        database,
+        Links(tracing.grafana_url, tracing.grafana_datasource, runtime.settings.source_tempo.url),
+        read_coverage,
+    )
     return store
 
 

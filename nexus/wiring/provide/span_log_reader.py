@@ -10,7 +10,9 @@ from nexus.wiring.runtime import Runtime
 
 def _reader(runtime: Runtime) -> SpanLogReader:
     settings = runtime.settings.log
-    return LocalSpanLogReader(runtime.settings.data / FOLDER, runtime.clock, keep=settings.keep, max_bytes=settings.max_bytes)
+    return LocalSpanLogReader(
+        runtime.settings.data / FOLDER, runtime.clock, keep=settings.keep, max_bytes=settings.max_bytes
+    )
 
 
 PROVIDE = (SpanLogReader, _reader)

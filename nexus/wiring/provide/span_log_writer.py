@@ -15,7 +15,9 @@ def _writer(runtime: Runtime) -> SpanLogWriter:
     if runtime.settings.log.backend == "kafka":
         return KafkaSpanLogWriter(kafka_options(runtime.settings), runtime.clock)
     settings = runtime.settings.log
-    limits = Limits(settings.segment_bytes, settings.max_bytes, settings.max_pending_bytes, settings.keep, settings.compression)
+    limits = Limits(
+        settings.segment_bytes, settings.max_bytes, settings.max_pending_bytes, settings.keep, settings.compression
+    )
     return LocalSpanLogWriter(runtime.settings.data / FOLDER, runtime.clock, limits)
 
 

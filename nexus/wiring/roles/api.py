@@ -19,7 +19,9 @@ from nexus.store.principal import find_principal
 from nexus.wiring.runtime import Runtime
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-LOCAL = Principal("local", "default", Classification.INTERNAL, frozenset({Capability.READ, Capability.INGEST, Capability.MANAGE}))
+LOCAL = Principal(
+    "local", "default", Classification.INTERNAL, frozenset({Capability.READ, Capability.INGEST, Capability.MANAGE})
+)
 GRACE_S = 10
 
 
@@ -54,17 +56,30 @@ class ApiRole:
         """Bind, build the application, answer."""
         settings = self._runtime.settings
         self._socket = listen(settings.http.address, "NEXUS_HTTP__ADDRESS")
-        local = settings.http.local_principal if settings.http.local_principal is not None else self._runtime.single_user
+        local = (
+            settings.http.local_principal if settings.http.local_principal is not None else self._runtime.single_user
+        )
         app = build_app(
             ApiContext(
-                services=self._runtime, now=self._runtime.clock.now, find_principal=self._find_principal,
-                local_principal=LOCAL if local else None, max_body_bytes=settings.http.max_body_bytes, local_hosts=LOCAL_HOSTS,
+                services=self._runtime,
+                now=self._runtime.clock.now,
+                find_principal=self._find_principal,
+                local_principal=LOCAL if local else None,
+                max_body_bytes=settings.http.max_body_bytes,
+                local_hosts=LOCAL_HOSTS,
                 started=lambda: self._runtime.started,
             )
         )
         config = uvicorn.Config(
-            Traced(app), log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=GRACE_S, server_header=False, proxy_headers=False,
-            ssl_certfile=settings.http.tls_cert, ssl_keyfile=settings.http.tls_key,
+            Traced(app),
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            timeout_graceful_shutdown=GRACE_S,
+            server_header=False,
+            proxy_headers=False,
+            ssl_certfile=settings.http.tls_cert,
+            ssl_keyfile=settings.http.tls_key,
         )
         self._server = uvicorn.Server(config)
         # Signals belong to the supervisor.

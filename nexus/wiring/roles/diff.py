@@ -48,7 +48,9 @@ class DiffRole:
         settings = runtime.settings.diff
         self._runtime = runtime
         self._settings = settings
-        self._schedule = Schedule(settings.schedule, settings.time_zone, settings.misfire_grace) if settings.schedule else None
+        self._schedule = (
+            Schedule(settings.schedule, settings.time_zone, settings.misfire_grace) if settings.schedule else None
+        )
         self._holder = uuid4().hex
         self._stop = threading.Event()
         self._led_until = 0.0
@@ -104,7 +106,9 @@ class DiffRole:
                         self._tick(tenant)
             except DependencyError as error:
                 log.warning("diff_tick", error=str(error))
-            except Exception:  # a supervisor's place: a bug in a comparison must not take the receivers of this process down
+            except (
+                Exception
+            ):  # a supervisor's place: a bug in a comparison must not take the receivers of this process down
                 log.exception("diff_tick_failed")
                 self._stop.wait(self._settings.change_interval.total_seconds())
 
@@ -115,7 +119,9 @@ class DiffRole:
         changed = False
         if self._settings.on_change:
             watch = watch.look(self._marks(tenant, now), now)
-            changed = watch.due(now, self._settings.debounce, self._settings.change_interval) and watch.seen != Marks("", "")
+            changed = watch.due(now, self._settings.debounce, self._settings.change_interval) and watch.seen != Marks(
+                "", ""
+            )
             self._watches[tenant] = watch
         if fired is None and not changed:
             return
@@ -138,7 +144,9 @@ class DiffRole:
     def _environments(self, tenant: str) -> list[str]:
         """Where several environments send traces, each gets a report of its own."""
         today = self._runtime.clock.now().date()
-        days = self._runtime.get(ObservedHistory).service_days(tenant, None, today - timedelta(days=self._settings.window_days), today + timedelta(days=1))
+        days = self._runtime.get(ObservedHistory).service_days(
+            tenant, None, today - timedelta(days=self._settings.window_days), today + timedelta(days=1)
+        )
         found = sorted({day.service.environment for day in days} - {""})
         return found if 1 < len(found) <= ENVIRONMENTS_MAX else []
 
@@ -171,10 +179,14 @@ class DiffRole:
             last = newest_standard_run(connection, tenant, "")
         closed = last is not None and last.body.get("window_kind") == "closed"
         interval = self._settings.change_interval.total_seconds()
-        if time.monotonic() - at < (self._settings.debounce.total_seconds() if not mark else interval * CLOSED_FACTOR if closed else interval):
+        if time.monotonic() - at < (
+            self._settings.debounce.total_seconds() if not mark else interval * CLOSED_FACTOR if closed else interval
+        ):
             return mark
         today = now.date()
-        days = self._runtime.get(ObservedHistory).service_days(tenant, None, today - timedelta(days=self._settings.window_days), today + timedelta(days=1))
+        days = self._runtime.get(ObservedHistory).service_days(
+            tenant, None, today - timedelta(days=self._settings.window_days), today + timedelta(days=1)
+        )
         counted = sorted((d.service, d.day, d.spans, d.entry_spans) for d in days if d.day < today or not closed)
         mark = hashlib.sha256(repr((closed, counted)).encode()).hexdigest() if counted else ""
         self._incoming[tenant] = (time.monotonic(), mark)

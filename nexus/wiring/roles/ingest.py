@@ -35,7 +35,11 @@ class IngestRole:
 
     async def start(self) -> None:
         """Check the folders. ConfigError names each that cannot be read."""
-        problems = [f"NEXUS_DOCS__ROOTS (--docs) {folder}: no folder that can be read" for folder in self._runtime.docs if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK)]
+        problems = [
+            f"NEXUS_DOCS__ROOTS (--docs) {folder}: no folder that can be read"
+            for folder in self._runtime.docs
+            if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK)
+        ]
         if problems:
             raise ConfigError(problems)
 
@@ -44,7 +48,9 @@ class IngestRole:
         async with asyncio.TaskGroup() as group:
             group.create_task(asyncio.to_thread(self._documents), name="ingest")
             group.create_task(asyncio.to_thread(self._vectors), name="embed")
-            group.create_task(asyncio.to_thread(follow_names, self._runtime, self._service().refresh, self._stop), name="names")
+            group.create_task(
+                asyncio.to_thread(follow_names, self._runtime, self._service().refresh, self._stop), name="names"
+            )
 
     async def stop(self) -> None:
         """Let what is under way finish."""

@@ -61,7 +61,13 @@ class PollRole:
             while not self._stopping.is_set() and still_mine():
                 report = found.cycle()
                 if report.windows:
-                    log.info("tempo_polled", windows=report.windows, traces=report.traces, spans=report.spans, gaps=report.gaps)
+                    log.info(
+                        "tempo_polled",
+                        windows=report.windows,
+                        traces=report.traces,
+                        spans=report.spans,
+                        gaps=report.gaps,
+                    )
                 self._stopping.wait(interval)
 
 

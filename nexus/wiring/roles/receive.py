@@ -43,7 +43,9 @@ class ReceiveRole:
         bind(settings.grpc, "NEXUS_OTLP__GRPC").close()
         http = bind(settings.http, "NEXUS_OTLP__HTTP")
         try:
-            self._receiver = await asyncio.to_thread(build_receiver, self._runtime, grpc_address=settings.grpc, reuse_port=False)
+            self._receiver = await asyncio.to_thread(
+                build_receiver, self._runtime, grpc_address=settings.grpc, reuse_port=False
+            )
             await self._receiver.start(http)
         except BaseException:
             http.close()

@@ -44,7 +44,13 @@ class SlackRole:
         settings = self._runtime.settings.slack
         assert settings.bot_token is not None
         assert settings.app_token is not None
-        self._reader = Principal("slack", settings.tenant, Classification(settings.clearance), frozenset({Capability.READ}), settings.namespaces)
+        self._reader = Principal(
+            "slack",
+            settings.tenant,
+            Classification(settings.clearance),
+            frozenset({Capability.READ}),
+            settings.namespaces,
+        )
         self._bot = Bot(self._runtime.get(Answerer), BotOptions(self._reader, settings.page_url))
         app = make_app(self._bot, settings.bot_token.get_secret_value(), settings.api_url)
         self._client = app.client
@@ -71,7 +77,9 @@ class SlackRole:
         return report.run.id if report is not None else ""
 
     def _report(self) -> Report | None:
-        return self._runtime.get(DriftReader).report(FindingFilter(self._reader.tenant, self._reader.clearance, self._reader.namespaces, limit=200))
+        return self._runtime.get(DriftReader).report(
+            FindingFilter(self._reader.tenant, self._reader.clearance, self._reader.namespaces, limit=200)
+        )
 
     def _post_new(self, channel: str, last: str) -> str:
         from slack_sdk.errors import SlackClientError

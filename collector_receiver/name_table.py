@@ -1,0 +1,56 @@
+"""Which names of attributes are looked for, as numbers that compiled code can search."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from collector_receiver.scan_layout import PAD, Bytes, Names, Words, words
+from nexus.model.compiled import inlined
+
+# Places are unsigned throughout: mixed with signed numbers they would become floats.
+Place = np.uint64
+_U: Final = np.uint64
+_0, _1, _8 = _U(0), _U(1), _U(8)
+_SLOTS: Final = 1024
+
+
+@lru_cache(maxsize=16)
+def table(names: frozenset[str]) -> Names:
+    """Names to look for."""
+    encoded = sorted({name.encode() for name in names} - {b""})
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
+    text = np.frombuffer(b"".join((*encoded, bytes(PAD))), np.uint8)
+    first, following = np.full(_SLOTS, -1, np.int16), np.full(len(encoded) + 1, -1, np.int16)
+    for number in range(len(encoded)):
+        slot = int(_hash(text, ends[number], ends[number + 1]))
+        following[number], first[slot] = first[slot], number
+    return Names(first, following, ends, words(text), min(map(len, encoded), default=1024))
+
+
+@inlined
+def _hash(data: Bytes, start: Place, end: Place) -> Place:
+    size = end - start
+    return (size * _U(37) + _U(data[end - _1]) * _U(5) + _U(data[start + (size >> _1)]) * _U(101)) & _U(_SLOTS - 1)
+
+
+@inlined
+def is_named(data: Bytes, source: Words, start: Place, end: Place, names: Names) -> bool:
+    """Whether `data[start:end]` is one of the names."""
+    if start == end:
+        return False
+    number = names.first[_hash(data, start, end)]
+    while number >= 0:
+        at, after = names.ends[_U(number)], names.ends[_U(number) + _1]
+        if after - at == end - start:
+            place = start
+            while at + _8 <= after and source[place] == names.words[at]:
+                place += _8
+                at += _8
+            # The bytes that are left, fewer than eight where all before are equal.
+            if at + _8 > after and (source[place] ^ names.words[at]) & ((_1 << (_8 * (after - at))) - _1) == _0:
+                return True
+        number = names.following[_U(number)]
+    return False
