@@ -1,5 +1,5 @@
 // Documents: what is indexed, upload, quarantine, and decisions.
-import {announce, byId, field, h, mount} from "/static/dom.js";
+import {announce, byId, field, h, mount, scrolled} from "/static/dom.js";
 import {get, post, upload} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {failure, go, panel} from "/static/app.js";
@@ -37,7 +37,7 @@ function uploader() {
 }
 
 function table(documents) {
-  return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ["title", "namespace", "classification", "state"].map((key) => h("th", {scope: "col"}, t(key))), h("th", {scope: "col", class: "number"}, t("passages_count")), h("th", {scope: "col"}, t("changed")), h("th", {scope: "col"}, t("actions")))),
+  return scrolled(h("table", {}, h("thead", {}, h("tr", {}, ["title", "namespace", "classification", "state"].map((key) => h("th", {scope: "col"}, t(key))), h("th", {scope: "col", class: "number"}, t("passages_count")), h("th", {scope: "col"}, t("changed")), h("th", {scope: "col"}, t("actions")))),
     h("tbody", {}, documents.map((one) => h("tr", {}, h("td", {}, h("button", {onclick: () => detail(one)}, one.title || one.path), h("div", {class: "muted"}, h("code", {}, one.path || one.uri))), h("td", {}, one.namespace), h("td", {}, one.classification),
       h("td", {}, one.status, one.stale && h("span", {class: "tag doc_only"}, t("stale"))), h("td", {class: "number"}, number(one.passages ?? 0)), h("td", {}, time(one.modified_at)),
       h("td", {}, one.status === "hidden" ? act(t("restore"), one, "restore") : act(t("hide"), one, "hide")))))));
@@ -76,6 +76,6 @@ async function detail(one) {
 
 function quarantine(rows) {
   return h("section", {}, h("h2", {}, t("quarantine")), h("p", {class: "muted"}, t("quarantine_means")),
-    rows.length ? h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ["documents", "kind", "place"].map((key) => h("th", {scope: "col"}, t(key))))),
+    rows.length ? scrolled(h("table", {}, h("thead", {}, h("tr", {}, ["documents", "kind", "place"].map((key) => h("th", {scope: "col"}, t(key))))),
       h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, h("code", {}, row.path)), h("td", {}, row.kind), h("td", {}, `${row.place}${row.line ? ":" + row.line : ""}`)))))) : h("p", {}, "–"));
 }

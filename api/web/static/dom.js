@@ -32,6 +32,9 @@ export function link(url, text) {
   return safe ? h("a", {href: url, rel: "noreferrer noopener", target: "_blank"}, text) : h("span", {}, text);
 }
 
+// What may be wider than the page scrolls by itself, by keyboard too.
+export const scrolled = (wide) => h("div", {class: "scroll", tabindex: "0"}, wide);
+
 export function announce(text) {
   byId("live").textContent = text;
 }

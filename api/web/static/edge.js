@@ -1,5 +1,5 @@
 // One edge or node in the panel: numbers, history, causes, quotes, traces.
-import {facts, h, link, s} from "/static/dom.js";
+import {facts, h, link, s, scrolled} from "/static/dom.js";
 import {get} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {busy, failure, go, panel} from "/static/app.js";
@@ -44,7 +44,7 @@ export function observedSide(edge) {
       [t("basis"), Object.entries(edge.basis ?? {}).filter(([, n]) => n).map(([key, n]) => `${key} ${number(n)}`).join(", ")], [t("versions"), [...(edge.source_versions ?? []), "→", ...(edge.target_versions ?? [])].join(" ")],
     ]),
     edge.series?.length > 1 && sparkline(edge.series),
-    edge.causes?.length > 0 && [h("h3", {}, t("causes")), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("caller_operation")), h("th", {scope: "col"}, t("callee_operation")), h("th", {scope: "col", class: "number"}, t("calls")))),
+    edge.causes?.length > 0 && [h("h3", {}, t("causes")), scrolled(h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("caller_operation")), h("th", {scope: "col"}, t("callee_operation")), h("th", {scope: "col", class: "number"}, t("calls")))),
       h("tbody", {}, edge.causes.map((cause) => h("tr", {}, h("td", {}, cause.caller_operation), h("td", {}, cause.callee_operation), h("td", {class: "number"}, number(cause.calls)))))))],
     edge.exemplars?.length > 0 && [h("h3", {}, t("exemplars")), h("ul", {}, edge.exemplars.map((one) => h("li", {}, `${t("outcome_" + one.outcome)} `, h("code", {}, one.trace_id), one.duration_ms ? ` ${ms(one.duration_ms)}` : "")))],
     edge.trace_query && [h("h3", {}, t("trace_query")), h("p", {}, h("code", {}, edge.trace_query.query)), edge.trace_query.url && h("p", {}, link(edge.trace_query.url, t("open_traces")))]);

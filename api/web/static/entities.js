@@ -1,5 +1,5 @@
 // Entities: proposals and ambiguous spellings that wait for a person, and the registry.
-import {announce, field, h, mount, select} from "/static/dom.js";
+import {announce, field, h, mount, scrolled, select} from "/static/dom.js";
 import {get, post} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {failure, go, panel} from "/static/app.js";
@@ -49,7 +49,7 @@ function table(entities) {
 }
 
 function grid(columns, rows) {
-  return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, columns.map((key) => h("th", {scope: "col"}, t(key))))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)))))));
+  return scrolled(h("table", {}, h("thead", {}, h("tr", {}, columns.map((key) => h("th", {scope: "col"}, t(key))))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)))))));
 }
 
 async function detail(entity) {

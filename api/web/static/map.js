@@ -1,5 +1,5 @@
 // The map: both layers, drift told apart by line and colour.
-import {announce, check, field, h, mount, s, select} from "/static/dom.js";
+import {announce, check, field, h, mount, s, scrolled, select} from "/static/dom.js";
 import {get} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {environment, go} from "/static/app.js";
@@ -180,7 +180,7 @@ function asTable(nodes, edges) {
     body.append(...edges.map((edge) => h("tr", {}, h("td", {}, names.get(edge.source)), h("td", {}, t("rel_" + edge.relation)), h("td", {}, names.get(edge.target)),
       h("td", {}, t("verdict_" + (edge.verdict ?? (edge.observed ? "observed" : "designed")))), h("td", {class: "number"}, volume(edge.volume)), h("td", {class: "number"}, percent(edge.errors, edge.volume)),
       h("td", {}, h("button", {onclick: () => edgePanel(edge, nodes)}, t("details"))))));
-  }}, h("summary", {}, t("as_table")), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ["source", "relation", "target", "verdict"].map((key) => h("th", {scope: "col"}, t(key))), h("th", {scope: "col", class: "number"}, t("calls")), h("th", {scope: "col", class: "number"}, t("errors")), h("th", {scope: "col"}, t("details")))), body)));
+  }}, h("summary", {}, t("as_table")), scrolled(h("table", {}, h("thead", {}, h("tr", {}, ["source", "relation", "target", "verdict"].map((key) => h("th", {scope: "col"}, t(key))), h("th", {scope: "col", class: "number"}, t("calls")), h("th", {scope: "col", class: "number"}, t("errors")), h("th", {scope: "col"}, t("details")))), body)));
   return details;
 }
 

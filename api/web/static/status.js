@@ -1,5 +1,5 @@
 // Status: sources with their gaps, data quality with what to fix, parts of the service.
-import {facts, h, mount} from "/static/dom.js";
+import {facts, h, mount, scrolled} from "/static/dom.js";
 import {get} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {environment} from "/static/app.js";
@@ -28,7 +28,7 @@ function sources(rows) {
 function quality(services) {
   const shares = ["paired", "resolved", "unpaired", "orphaned", "late", "duplicate", "clock_suspect", "unnamed"];
   if (!services.length) return h("section", {class: "card"}, h("h2", {}, t("quality")), h("p", {}, t("services_empty")));
-  return h("section", {class: "card"}, h("h2", {}, t("quality")), h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("services")), ["spans", ...shares].map((key) => h("th", {scope: "col", class: "number"}, t(key))), h("th", {scope: "col"}, t("versions")), h("th", {scope: "col"}, t("what_to_fix")))),
+  return h("section", {class: "card"}, h("h2", {}, t("quality")), scrolled(h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("services")), ["spans", ...shares].map((key) => h("th", {scope: "col", class: "number"}, t(key))), h("th", {scope: "col"}, t("versions")), h("th", {scope: "col"}, t("what_to_fix")))),
     h("tbody", {}, services.map((service) => {
       const part = (value) => (value == null ? "–" : percent(value, 1));
       return h("tr", {}, h("th", {scope: "row"}, service.name, service.environment && h("span", {class: "muted"}, ` ${service.environment}`)), h("td", {class: "number"}, number(service.spans)),
