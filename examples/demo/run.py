@@ -57,9 +57,14 @@ def feed(args: argparse.Namespace) -> None:
     """Documents and traces in, the first time only: the data stay, and a second demo shows what is there."""
     say(f"1. Documents: {DOCS.relative_to(ROOT)}")
     result = request(f"http://{args.http}/ingest", {"path": str(DOCS)})
-    print(
-        "  " + ", ".join(f"{key} {result.get(key)}" for key in ("documents", "passages", "claims", "edges", "failed"))
-    )
+    # The service may have read them at its start already: what is there counts, not what this call added.
+    passages = request(f"http://{args.http}/status")["documents"]["passages"]
+    counts = {
+        "documents": result["documents"],
+        "passages": passages,
+        **{key: result[key] for key in ("claims", "edges", "failed")},
+    }
+    print("  " + ", ".join(f"{key} {count}" for key, count in counts.items()))
     marker = args.data / "demo-load-sent"
     if marker.exists():
         say("2. Traces: already there from an earlier demo; a few more of today")

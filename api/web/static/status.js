@@ -28,12 +28,11 @@ function sources(rows) {
 function quality(services) {
   const shares = ["paired", "resolved", "unpaired", "orphaned", "late", "duplicate", "clock_suspect", "unnamed"];
   if (!services.length) return h("section", {class: "card"}, h("h2", {}, t("quality")), h("p", {}, t("services_empty")));
-  return h("section", {class: "card"}, h("h2", {}, t("quality")), scrolled(h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("services")), ["spans", ...shares].map((key) => h("th", {scope: "col", class: "number"}, t(key))), h("th", {scope: "col"}, t("versions")), h("th", {scope: "col"}, t("what_to_fix")))),
+  return h("section", {class: "card"}, h("h2", {}, t("quality")), scrolled(h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("services")), h("th", {scope: "col"}, t("what_to_fix")), ["spans", ...shares].map((key) => h("th", {scope: "col", class: "number"}, t(key))), h("th", {scope: "col"}, t("versions")))),
     h("tbody", {}, services.map((service) => {
       const part = (value) => (value == null ? "–" : percent(value, 1));
-      return h("tr", {}, h("th", {scope: "row"}, service.name, service.environment && h("span", {class: "muted"}, ` ${service.environment}`)), h("td", {class: "number"}, number(service.spans)),
-        shares.map((key) => h("td", {class: "number"}, part(service.shares[key]))),
-        h("td", {}, service.versions.join(", ")), h("td", {}, service.findings.map((sentence) => h("div", {}, sentence))));
+      return h("tr", {}, h("th", {scope: "row"}, service.name, service.environment && h("span", {class: "muted"}, ` ${service.environment}`)), h("td", {}, service.findings.map((sentence) => h("div", {}, sentence))),
+        h("td", {class: "number"}, number(service.spans)), shares.map((key) => h("td", {class: "number"}, part(service.shares[key]))), h("td", {}, service.versions.join(", ")));
     })))));
 }
 
