@@ -69,7 +69,7 @@ RPC: Final = (
     "rpc.grpc.status_code",
 )
 # GraphQL servers state their protocol by these; `error.type` tells cancellations apart.
-OTHER: Final = ("graphql.operation.name", "graphql.operation.type", "error.type")
+OTHER: Final = ("graphql.operation.name", "graphql.operation.type", "graphql.document", "error.type")
 
 KEPT: Final = frozenset((*REMOTE_SERVICE, *REMOTE_HOST, *HTTP, *DATABASE, *MESSAGING, *RPC, *OTHER))
 
