@@ -49,7 +49,7 @@ def value(index: pl.Expr) -> pl.Expr:
 
 
 def quantiles(buckets: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Nearest-rank quantiles of sketches (`by`, `bucket`, `n` above zero): one line a group with `count` and `p50` to `p99` in nanoseconds."""
+    """Nearest-rank quantiles of sketches (`by`, `bucket`, `n` above zero): one line a group with `count`, `p50` to `p99` and what all come `about` to, in nanoseconds."""
     ordered = buckets.sort(*by, "bucket")
     upto = ordered["n"].cum_sum().to_numpy()
     found = (
@@ -60,7 +60,11 @@ def quantiles(buckets: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     first, count = found["first"].to_numpy(), found["count"].to_numpy()
     before = upto[first] - ordered["n"].to_numpy()[first]
     values = ordered.select(value(pl.col("bucket"))).to_series()
+    about = np.add.reduceat(values.to_numpy() * ordered["n"].to_numpy(), first) if len(first) else np.empty(0)
     places = {name: np.searchsorted(upto, before + np.maximum(np.ceil(count * q), 1)) for name, q in QUANTILES.items()}
     return found.select(
-        *by, "count", *[values.gather(place.astype(np.uint32)).alias(name) for name, place in places.items()]
+        *by,
+        "count",
+        pl.Series("about", about),
+        *[values.gather(place.astype(np.uint32)).alias(name) for name, place in places.items()],
     )

@@ -19,6 +19,7 @@ from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
 COUNTED: Final = frozenset({"basis", "protocol", "via"})
 LISTED: Final = frozenset({"source_version", "target_version", "alias", "address"})
 _NS_IN_MS: Final = 1_000_000
+_ROUND_NS: Final = 2.0**64
 # Hex digits of a trace id and of a span id.
 _TRACE, _SPAN = 32, 16
 
@@ -130,9 +131,16 @@ def _latencies(buckets: pl.DataFrame, rows: pl.DataFrame, number: int, name: str
     )
     low, high = f"{name}_min", f"{name}_max"
     found = quantiles(sketch, list(ROW)).join(rows.select(*ROW, "place", f"{name}_sum", low, high), on=ROW)
+    # Kept modulo 2^64, as any sum of such numbers: the sketch tells how often it went round, and is near enough up to 30,000 years.
+    rounds = ((pl.col("about") - pl.col(f"{name}_sum")) / _ROUND_NS).round()
     inside = [pl.col(mark).clip(low, high) / _NS_IN_MS for mark in QUANTILES]
     return found.select(
-        "place", "count", pl.col(f"{name}_sum") / _NS_IN_MS, pl.col(low) / _NS_IN_MS, *inside, pl.col(high) / _NS_IN_MS
+        "place",
+        "count",
+        (pl.col(f"{name}_sum") + rounds * _ROUND_NS) / _NS_IN_MS,
+        pl.col(low) / _NS_IN_MS,
+        *inside,
+        pl.col(high) / _NS_IN_MS,
     ).iter_rows()
 
 

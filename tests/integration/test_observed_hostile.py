@@ -125,3 +125,21 @@ def test_times_at_the_edge_of_what_there_is(bench, start, end):
     spans[1].update(start_ns=start, end_ns=end)
     edges = survives(bench, spans)
     assert edges["a", "CALLS_OBSERVED", "h", "external", False]["calls"] >= 1
+
+
+def test_durations_of_centuries_add_up(bench):
+    """Their sum is beyond what 64 bits hold, in one minute and in the days of the edge, and taken back again."""
+    spans = codec.case_spans({"spans": [span(trace=f"t{n}") for n in range(9)]})
+    for one in spans:
+        one.update(start_ns=codec.BASE_NS, end_ns=FAR)
+    edges = survives(bench, spans)
+    found = edges["a", "CALLS_OBSERVED", "h", "external", False]["client_latency_ms"]
+    assert found["count"] == len(spans)
+    assert found["sum"] == pytest.approx(len(spans) * (FAR - codec.BASE_NS) / 1e6, rel=1e-12)
+    assert found["max"] == pytest.approx((FAR - codec.BASE_NS) / 1e6)
+    answers = codec.case_spans(
+        {"spans": [span(trace=f"t{n}", span="2", parent="1", kind="SERVER", service="b") for n in range(8)]}
+    )
+    bench.deliver(*delivered(answers))
+    left = bench.edges()["a", "CALLS_OBSERVED", "h", "external", False]["client_latency_ms"]
+    assert left["sum"] == pytest.approx((FAR - codec.BASE_NS) / 1e6, rel=1e-12)
