@@ -14,7 +14,8 @@ from typing import Final
 import polars as pl
 
 from aggregator.attributes import any_of, columns, first
-from aggregator.hosts import HOSTS, host_address, host_name, named_host
+from aggregator.hosts import host_address, host_name, named_host
+from nexus.model.attributes import DATABASE, HOSTS, HTTP, MESSAGING, OUTCOME, PEER, RPC
 from nexus.model.service import ANONYMOUS
 from nexus.model.span import Kind, Status
 
@@ -98,12 +99,12 @@ def concepts(spans: pl.DataFrame, infrastructure: Infrastructure) -> pl.DataFram
     table = pl.concat([spans.select("name", "kind", "status", "status_message"), table], how="horizontal")
     # Values repeat: each group of concepts is worked out once a distinct set of values, not once a span.
     parts = [
-        by_distinct(table, ("name", *_RPC), _rpc(table)),
-        by_distinct(table, _HTTP, _http(table)),
-        by_distinct(table, ("status", "status_message", *_OUTCOME), _outcome(table)),
-        by_distinct(table, _DATABASE, _database(table)),
-        by_distinct(table, _MESSAGING, _messaging(table)),
-        by_distinct(table, _PEER, _peer(table)),
+        by_distinct(table, ("name", *RPC), _rpc(table)),
+        by_distinct(table, HTTP, _http(table)),
+        by_distinct(table, ("status", "status_message", *OUTCOME), _outcome(table)),
+        by_distinct(table, DATABASE, _database(table)),
+        by_distinct(table, MESSAGING, _messaging(table)),
+        by_distinct(table, PEER, _peer(table)),
         *(by_distinct(table, (key,), [named_host(key).alias(key)]) for key in HOSTS if key in table.columns),
     ]
     own = spans.select(own=pl.col("service_name").str.to_lowercase())
@@ -131,56 +132,6 @@ class Infrastructure:
             or [pl.lit(value=False)]
         )
         return rpc | path.is_in(self._paths).fill_null(value=False)
-
-
-_RPC: Final = (
-    "rpc.system.name",
-    "rpc.system",
-    "rpc.service",
-    "rpc.method",
-    "graphql.operation.type",
-    "graphql.operation.name",
-    "graphql.document",
-)
-_HTTP: Final = (
-    "http.request.method",
-    "http.method",
-    "http.response.status_code",
-    "http.status_code",
-    "url.full",
-    "http.url",
-    "http.route",
-    "http.target",
-    "url.path",
-    "http.request.resend_count",
-    "http.resend_count",
-    "http.retry_count",
-)
-_PEER: Final = ("service.peer.name", "peer.service", "service.peer.namespace")
-_DATABASE: Final = ("db.system.name", "db.system", "db.namespace", "db.name", "db.redis.database_index")
-_MESSAGING: Final = (
-    "messaging.system",
-    "messaging.destination.template",
-    "messaging.destination.name",
-    "messaging.destination",
-    "messaging.rabbitmq.destination.routing_key",
-    "messaging.rabbitmq.routing_key",
-    "messaging.destination.temporary",
-    "messaging.temp_destination",
-    "messaging.destination.anonymous",
-    "messaging.operation.type",
-    "messaging.operation",
-    "messaging.operation.name",
-    "messaging.batch.message_count",
-)
-_OUTCOME: Final = (
-    "rpc.status_code",
-    "rpc.response.status_code",
-    "rpc.grpc.status_code",
-    "http.response.status_code",
-    "http.status_code",
-    "error.type",
-)
 
 
 def by_distinct(table: pl.DataFrame, names: Sequence[str], expressions: list[pl.Expr]) -> pl.DataFrame:

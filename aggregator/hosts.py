@@ -6,17 +6,6 @@ from typing import Final
 
 import polars as pl
 
-HOSTS: Final = (
-    "server.address",
-    "net.peer.name",
-    "http.host",
-    "url.full",
-    "http.url",
-    "network.peer.address",
-    "net.sock.peer.name",
-    "net.sock.peer.addr",
-    "net.peer.ip",
-)
 _IPV4: Final = r"^\d{1,3}(\.\d{1,3}){3}$"
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote
 
 from aggregator.concepts import DB_SYSTEMS, MESSAGING_SYSTEMS
-from aggregator.hosts import HOSTS
+from nexus.model.attributes import HOSTS
 from nexus.model.service import ADDRESS_CLASS, ANONYMOUS, UNNAMED, Node, NodeKind
 
 _ENVIRONMENTS: Final = ("resource.deployment.environment.name", "resource.deployment.environment")
