@@ -25,7 +25,7 @@ _STATED: Final = ("service_name", "service_namespace", "environment")
 def delivery_counts(
     late: pl.DataFrame, repeated: pl.DataFrame, rejections: Sequence[LoggedRejection], now: datetime
 ) -> pl.DataFrame:
-    """`tenant`, `service`, `environment`, `minute` of arrival and `COUNTERS`; `late` and `repeated` have the first three and their count."""
+    """`tenant`, `service`, `environment`, `minute` of arrival and `COUNTERS`; `late` and `repeated` have the first three and their counts."""
     minute = pl.lit(now.replace(second=0, microsecond=0)).cast(_KEY["minute"])
     refused = pl.DataFrame(
         [

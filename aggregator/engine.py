@@ -17,11 +17,12 @@ from aggregator.deliveries import delivery_counts
 from aggregator.delta import delta, unseen
 from aggregator.exchange import Exchange, Mail
 from aggregator.numbers import numbered, of_services
+from aggregator.outlying import admitted
 from aggregator.pending import QUIET, Pending
 from aggregator.rebuild import again, marked
 from aggregator.replace import fold, recovered, roll
 from aggregator.rollup import Rows, row_keys
-from aggregator.settle import Retention, late_spans, let_go, settle, windows_of, windows_of_spans, without_settled
+from aggregator.settle import Retention, let_go, settle, windows_of, without_settled
 from aggregator.shards import Shard
 from aggregator.steps import Rules
 from aggregator.upkeep import keep_up
@@ -276,7 +277,7 @@ class Engine:
         now = self._clock.now()
         arrived = max(mail.own.height, 1)
         with self._database.connection() as connection:
-            own, late = late_spans(mail.own, observed.settled_windows(connection, windows_of_spans(mail.own)))
+            own, late = admitted(connection, mail.own, self._retention, now)
         new, related, repeated = self._unseen(own, mail.copies)
         change = delta(new, related, self._rules, self._exchange.foreign(new, related)) if new.height else None
         try:

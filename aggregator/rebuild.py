@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import structlog
 
 from aggregator.exchange import MAX_LETTERS, Exchange
+from aggregator.outlying import within
 from aggregator.settle import Retention, late_spans, windows_of_spans
 from nexus.model.coded import Spans, no_spans
 from nexus.ports.span_log import SpanLogPartition
@@ -51,7 +52,7 @@ def again(
     for begin, end, arrived in stretches(marks, start, kept.position):
         for spans, _ in reader.again(begin, end, max_spans):
             with database.connection() as connection:
-                found = _in_time(connection, spans, arrived)
+                found = _in_time(connection, spans, arrived, retention.days)
             yield Found(found, [])
     last = 0
     while True:
@@ -89,12 +90,12 @@ def _ordered(position: dict[str, int]) -> int:
     return sum(position.values())
 
 
-def _in_time(connection: Connection, spans: Spans, arrived: datetime) -> Spans:
-    return (
-        late_spans(spans, observed_window.settled_before(connection, windows_of_spans(spans), arrived))[0]
-        if spans.height
-        else spans
-    )
+def _in_time(connection: Connection, spans: Spans, arrived: datetime, days: timedelta) -> Spans:
+    if not spans.height:
+        return spans
+    kept, _ = late_spans(spans, observed_window.settled_before(connection, windows_of_spans(spans), arrived))
+    # What opened a window far from the present has it.
+    return within(connection, kept, days, arrived, 0)[0]
 
 
 __all__ = ["Found", "again", "mark_before", "marked"]

@@ -37,6 +37,7 @@ def keep_up(database: Database, retention: Retention, now: datetime) -> None:
                 log.info("partitions_dropped", grain=grain, partitions=dropped, before=before)
         with database.connection() as connection:
             observed_partition.expire(connection, *kept.values())
+            observed_partition.expire_ahead(connection, now, kept[observed.MINUTE])
     except StoreUnavailable as error:
         log.warning("partitions_wait", error=str(error))
 

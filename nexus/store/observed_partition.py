@@ -11,6 +11,8 @@ from nexus.store.queries import queries
 _SQL = queries("observed_partition")
 # How long readers may have to wait behind it for statements that run. Longer than autovacuum takes to give way.
 WAIT: Final = timedelta(seconds=3)
+# What begins later than this after now is of a clock that is off.
+AHEAD: Final = timedelta(days=1)
 _ERA: Final = timedelta(days=64)
 # Seconds of a window, by grain.
 _SIZES: Final = (60, 3600, 86_400, 64 * 86_400)
@@ -55,6 +57,14 @@ def expire(connection: Connection, minutes: datetime, hours: datetime, days: dat
     return count
 
 
+def expire_ahead(connection: Connection, now: datetime, before: datetime) -> int:
+    """Delete what lies ahead of `now` and has not been touched since `before`: its turn by start never comes. How many rows."""
+    values = {"ahead": int((now + AHEAD).timestamp()), "before": before}
+    count = connection.execute(_SQL["expire_ahead"], values).rowcount
+    connection.execute(_SQL["expire_windows_ahead"], values)
+    return count
+
+
 def _noted(connection: Connection, grain: int, before: datetime, count: int) -> int:
     """`count` of what was dropped; where anything was, readers learn that earlier rows of the grain may be gone."""
     if count:
@@ -67,4 +77,4 @@ def expired(connection: Connection) -> dict[int, int]:
     return dict(connection.execute(_SQL["expired"]).fetchall())
 
 
-__all__ = ["add_partition", "drop_partitions", "expire", "expired", "wanted_partitions"]
+__all__ = ["AHEAD", "add_partition", "drop_partitions", "expire", "expire_ahead", "expired", "wanted_partitions"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any, Final
 
 import polars as pl
 
@@ -10,6 +11,7 @@ from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("observed_window")
+_WINDOWS: Final[dict[str, Any]] = {"tenant": pl.String, "start": pl.Int64}
 
 
 def settle_windows(connection: Connection, untouched_since: datetime, at: datetime) -> int:
@@ -31,11 +33,19 @@ def settled_since(connection: Connection, since: datetime) -> bool:
 def settled_before(connection: Connection, windows: pl.DataFrame, at: datetime) -> pl.DataFrame:
     """Those of the windows (`tenant`, `start`) that had settled by then."""
     values = {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list(), "at": at}
-    return pl.DataFrame(
-        connection.execute(_SQL["settled_before"], values).fetchall(),
-        schema={"tenant": pl.String, "start": pl.Int64},
-        orient="row",
-    )
+    return pl.DataFrame(connection.execute(_SQL["settled_before"], values).fetchall(), schema=_WINDOWS, orient="row")
+
+
+def known_windows(connection: Connection, windows: pl.DataFrame) -> pl.DataFrame:
+    """Those of the windows (`tenant`, `start`) that are there, open or settled."""
+    values = {"tenants": windows["tenant"].to_list(), "starts": windows["start"].to_list()}
+    return pl.DataFrame(connection.execute(_SQL["known_windows"], values).fetchall(), schema=_WINDOWS, orient="row")
+
+
+def outlying_counts(connection: Connection, tenants: list[str], low: datetime, high: datetime) -> dict[str, int]:
+    """How many windows before `low` and from `high` on each tenant has."""
+    values = {"tenants": tenants, "low": int(low.timestamp()), "high": int(high.timestamp())}
+    return dict(connection.execute(_SQL["outlying_counts"], values).fetchall())
 
 
 def needed_since(connection: Connection, since: datetime) -> datetime | None:

@@ -24,6 +24,17 @@ WHERE r.grain = %(grain)s AND r.start < %(before)s
       SELECT 1 FROM observed_window w WHERE w.tenant = r.tenant AND NOT w.settled AND w.start >= r.start AND w.start < r.start + %(size)s
   )
 
+-- name: expire_ahead
+DELETE FROM observed_row r
+WHERE r.grain >= 0 AND r.start >= %(ahead)s
+  AND NOT EXISTS (
+      SELECT 1 FROM observed_window w
+      WHERE w.tenant = r.tenant AND (NOT w.settled OR w.touched_at >= %(before)s) AND w.start >= r.start AND w.start < r.start + (ARRAY[60, 3600, 86400, 64 * 86400])[r.grain + 1]
+  )
+
+-- name: expire_windows_ahead
+DELETE FROM observed_window WHERE settled AND start >= %(ahead)s AND touched_at < %(before)s
+
 -- name: note_expired
 INSERT INTO observed_expired (grain, before) VALUES (%(grain)s, %(before)s) ON CONFLICT (grain) DO UPDATE SET before = greatest(observed_expired.before, excluded.before)
 

@@ -12,6 +12,14 @@ FROM unnest(%(tenants)s::text[], %(starts)s::bigint[]) AS wanted (tenant, start)
 JOIN observed_window w USING (tenant, start)
 WHERE w.settled AND w.settled_at <= %(at)s
 
+-- name: known_windows
+SELECT w.tenant, w.start
+FROM unnest(%(tenants)s::text[], %(starts)s::bigint[]) AS wanted (tenant, start)
+JOIN observed_window w USING (tenant, start)
+
+-- name: outlying_counts
+SELECT tenant, count(*)::bigint FROM observed_window WHERE tenant = ANY(%(tenants)s) AND (start < %(low)s OR start >= %(high)s) GROUP BY tenant
+
 -- name: settled_since
 SELECT EXISTS (SELECT 1 FROM observed_window WHERE settled_at > %(since)s)
 
