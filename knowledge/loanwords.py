@@ -89,7 +89,9 @@ _LETTERS = (
     ("j", "C"),
     ("h", "H"),
 )
-_VOWELS = frozenset("aeiouy")
+# An r is heard before a vowel only.
+_SOUNDS = dict((*_LETTERS, ("r", "L")))
+_SOUNDED = re.compile("|".join(letters for letters, _ in _LETTERS) + "|r(?=[aeiouy])")
 _REPEATED = re.compile(r"(.)\1+")
 
 
@@ -110,24 +112,8 @@ def hangul_skeleton(word: str) -> str:
 @lru_cache(maxsize=100_000)
 def latin_skeleton(word: str) -> str:
     """The same of an English word in lower case."""
-    out: list[str] = []
-    at = 0
-    while at < len(word):
-        if word[at] == "r":
-            # Only before a vowel is it heard.
-            if at + 1 < len(word) and word[at + 1] in _VOWELS:
-                out.append("L")
-            at += 1
-            continue
-        for letters, sound in _LETTERS:
-            if word.startswith(letters, at):
-                out.append(sound)
-                # The vowel that made a c or g soft is read again for what follows.
-                at += len(letters) - (1 if letters[-1] in _VOWELS and letters != "qu" else 0)
-                break
-        else:
-            at += 1
-    return _long(_REPEATED.sub(r"\1", "".join(out)).replace("H", ""))
+    sounds = "".join([_SOUNDS[letters] for letters in _SOUNDED.findall(word)])
+    return _long(_REPEATED.sub(r"\1", sounds).replace("H", ""))
 
 
 def _long(skeleton: str) -> str:

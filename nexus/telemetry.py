@@ -128,6 +128,11 @@ AGGREGATE_SPANS: Final = Counter("nexus_aggregate_spans_total", "Spans that were
 AGGREGATE_WINDOWS: Final = Counter(
     "nexus_aggregate_windows_total", "Windows whose rows were replaced.", registry=REGISTRY
 )
+AGGREGATE_ASIDE: Final = Counter(
+    "nexus_aggregate_aside_spans_total",
+    "Spans that could not be rolled up and were set aside (GET /status says why).",
+    registry=REGISTRY,
+)
 AGGREGATE_LATE: Final = Counter(
     "nexus_aggregate_late_spans_total", "Spans that came for windows that had settled.", registry=REGISTRY
 )

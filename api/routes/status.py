@@ -16,7 +16,7 @@ from nexus.ports.catalog import Catalog
 from nexus.ports.coverage import CoverageReader
 from nexus.ports.drift import DriftReader, FindingFilter
 from nexus.ports.observed import AggregateControl
-from nexus.store.status import database_state, observed_counts
+from nexus.store.status import Shortfall, database_state, observed_counts, shortfall
 
 ROUTER = APIRouter(tags=["status"])
 T = TypeVar("T")
@@ -59,10 +59,30 @@ def _version() -> str:
 def _observed(context: ApiContext, tenant: str) -> Json:
     """The tenant's numbers; of the log, which all tenants share, only how far behind the aggregator is."""
     with context.services.database.connection() as connection:
-        counts = asdict(observed_counts(connection, tenant))
+        counts, beyond = asdict(observed_counts(connection, tenant)), shortfall(connection, tenant)
     control = _provided(context.services, AggregateControl)
     found = control.status() if control is not None else {}
-    return {"lag_bytes": found.get("lag_bytes"), "lag_messages": found.get("lag_messages"), **counts}
+    return {
+        "lag_bytes": found.get("lag_bytes"),
+        "lag_messages": found.get("lag_messages"),
+        **counts,
+        "folded": beyond.folded,
+        "set_aside": beyond.set_aside,
+        "findings": _findings(beyond),
+    }
+
+
+def _findings(beyond: Shortfall) -> list[str]:
+    found = []
+    if beyond.set_aside:
+        found.append(
+            f"{beyond.set_aside} spans could not be rolled up and were set aside: please report `{beyond.reason}`; after an upgrade `nexus aside --retry` takes them in"
+        )
+    if beyond.folded:
+        found.append(
+            f"edges and services beyond the limit (NEXUS_AGGREGATE__MAX_EDGES) were folded into `(other)` {beyond.folded} times, most of them of `{beyond.offender}`"
+        )
+    return found
 
 
 def _database(context: ApiContext) -> Json:

@@ -24,6 +24,16 @@ class ObservedCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Shortfall:
+    """What the edges do not tell apart or do not hold: names folded beyond a limit, most of them by `offender`; spans set aside, the last for `reason`."""
+
+    folded: int
+    offender: str
+    set_aside: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseState:
     """The server's version, migrations that ran, the newest one's name."""
 
@@ -39,6 +49,13 @@ def observed_counts(connection: Connection, tenant: str) -> ObservedCounts:
     edges, services = connection.execute(_SQL["known"], key).fetchone() or (0, 0)
     unsettled, settled = connection.execute(_SQL["windows"], key).fetchone() or (0, 0)
     return ObservedCounts(edges, services, unsettled, settled, late, duplicates, rejected)
+
+
+def shortfall(connection: Connection, tenant: str) -> Shortfall:
+    """Of one tenant."""
+    folded, offender = connection.execute(_SQL["folded"], {"tenant": tenant}).fetchone() or (0, "")
+    aside, reason = connection.execute(_SQL["set_aside"], {"tenant": tenant}).fetchone() or (0, "")
+    return Shortfall(folded, offender, aside, reason)
 
 
 def database_state(connection: Connection) -> DatabaseState:

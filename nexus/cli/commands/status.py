@@ -65,6 +65,7 @@ def _text(body: dict[str, Any]) -> str:
                 f"{name} {value}" for name, value in body["observed"].items() if isinstance(value, str | int | float)
             )
         )
+        lines += [f"           {sentence}" for sentence in body["observed"].get("findings", ())]
     for source in body["sources"]:
         counts = f"{source['traces']} traces, {source['spans']} spans, read to {source['read_to'] or '-'}"
         lines.append(

@@ -13,6 +13,14 @@ SELECT count(DISTINCT start) FILTER (WHERE NOT settled)::bigint, count(DISTINCT 
 FROM observed_window
 WHERE tenant = %(tenant)s
 
+-- name: set_aside
+SELECT coalesce(sum(spans), 0)::bigint, coalesce((array_agg(reason ORDER BY id DESC))[1], '') FROM observed_aside WHERE tenant = %(tenant)s
+
+-- name: folded
+SELECT coalesce(sum(folded), 0)::bigint, coalesce((array_agg(offender ORDER BY offender = '(other)', folded DESC, offender))[1], '')
+FROM observed_overflow
+WHERE tenant = %(tenant)s
+
 -- name: server
 SELECT current_setting('server_version'), count(*)::bigint, max(name) FILTER (WHERE name NOT LIKE 'repeatable/%%')
 FROM schema_migration
