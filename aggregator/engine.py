@@ -1,10 +1,12 @@
-"""One batch: read from the log, compute what it changes, replace rows and move the position in one transaction."""
+"""One batch: read from the log, compute what it changes, replace rows and move the position in one transaction.
+
+Where more waits than one batch, the next one is prepared while this one is committed (`aggregator.preparation`); they are committed in order, one at a time.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -14,11 +16,10 @@ import polars as pl
 import structlog
 
 from aggregator.deliveries import delivery_counts
-from aggregator.delta import delta, unseen
-from aggregator.exchange import Exchange, Mail
+from aggregator.exchange import Exchange
 from aggregator.numbers import numbered, of_services
-from aggregator.outlying import admitted
 from aggregator.pending import QUIET, Pending
+from aggregator.preparation import Ahead, Preparation, Prepared
 from aggregator.rebuild import again, marked
 from aggregator.replace import fold, recovered, roll
 from aggregator.rollup import Rows, row_keys
@@ -28,10 +29,10 @@ from aggregator.steps import Rules
 from aggregator.upkeep import keep_up
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.errors import StoreUnavailable
-from nexus.model.coded import Spans, coded, tenant_keys, together
+from nexus.model.coded import tenant_keys
 from nexus.model.tables import places
 from nexus.ports.clock import Clock
-from nexus.ports.span_log import CodedSpanLogReader, LoggedRejection, SpanLogPartition, SpanLogReader
+from nexus.ports.span_log import SpanLogPartition, SpanLogReader
 from nexus.store import observed, observed_window
 from nexus.store.pool import Connection, Database
 
@@ -69,10 +70,12 @@ class Engine:
         shard: Shard | None = None,
         holder: str = "",
     ) -> None:
-        self._reader, self._database, self._working, self._rules, self._clock = reader, database, working, rules, clock
+        self._reader, self._database, self._working, self._clock = reader, database, working, clock
         self._retention = retention or Retention(link_horizon=timedelta(microseconds=rules.link_horizon_ns / 1000))
         self._max_edges, self._exchange = max_edges, Exchange(shard)
         self.shard, self._holder = self._exchange.number, holder
+        self._preparation = Preparation(reader, database, working, rules, self._retention, self._exchange)
+        self._ahead = Ahead()
         self._marked_at: datetime | None = None
         self._settled_at = self._let_go_at = self._folded_at = clock.now()
         self._lock = threading.Lock()
@@ -87,28 +90,23 @@ class Engine:
             for _ in range(TRIES):
                 if self._seq is None:
                     self._recover()
-                assert self._seq is not None
-                spans, after = self._read(max_spans)
-                with self._database.connection() as connection:
-                    letters = self._exchange.waiting(connection)
-                if after == self._position and not letters:
+                prepared = self._next(max_spans)
+                if prepared is None:
                     return Batch()
-                done = self._apply(
-                    self._seq + 1,
-                    self._exchange.sort(spans, letters),
-                    after,
-                    self._reader.rejected(self._position, after),
-                )
+                done = self._commit(prepared)
                 if done is not None:
-                    self._seq, self._position = self._seq + 1, after
-                    # The working spans are durable: the log may let go.
-                    self._reader.release(after)
                     return done
                 # Another process moved on meanwhile: begin again where it stands.
                 self._seq = None
                 if self._holder:
                     break
         raise StoreUnavailable("another process rolls the same log up; try again")
+
+    def _next(self, max_spans: int) -> Prepared | None:
+        now, ahead = self._clock.now(), self._ahead.take()
+        if ahead is not None and self._preparation.stands(ahead, self._position, max_spans, now):
+            return ahead
+        return self._preparation.next(self._position, max_spans, now)
 
     def settle(self) -> int:
         """Close windows that nothing touched for a while; at most once a minute. How many were closed."""
@@ -141,12 +139,6 @@ class Engine:
                 with self._database.connection() as connection:
                     observed_window.forget_edges(connection)
             return count
-
-    def _read(self, max_spans: int) -> tuple[Spans, dict[str, int]]:
-        if isinstance(self._reader, CodedSpanLogReader):
-            return self._reader.read_coded(self._position, max_spans)
-        frame, after = self._reader.read(self._position, max_spans)
-        return coded(frame), after
 
     def _mark(self, connection: Connection, position: dict[str, int], now: datetime) -> None:
         """From time to time note where the log of a shard stands, to find the way back to it."""
@@ -187,6 +179,8 @@ class Engine:
         return len(due)
 
     def _recover(self) -> None:
+        # What was prepared beside a batch that was not committed goes with it.
+        self._ahead.take()
         with self._database.connection() as connection:
             kept = observed.lock_position(connection, self.shard)
             self._pending = recovered(connection, self.shard)
@@ -203,11 +197,11 @@ class Engine:
         seq, now = 0, self._clock.now()
         for found in again(self._reader, self._database, self._exchange, kept, self._retention, now, REBUILD_SPANS):
             mail = self._exchange.sort(found.spans, found.letters)
-            new, related, _ = self._unseen(mail.own, mail.copies)
+            new, related, _ = self._preparation.unseen(mail.own, mail.copies)
             if not new.height:
                 continue
             seq += 1
-            change = delta(new, related, self._rules, self._exchange.foreign(new, related))
+            change = self._preparation.change(new, related)
             with self._database.connection() as connection:
                 edges, rows = numbered(connection, change, self._max_edges)
             self._working.accept(self._working.add(seq, new, _samples(rows, edges)))
@@ -271,64 +265,57 @@ class Engine:
             ],
         }
 
-    def _apply(
-        self, seq: int, mail: Mail, after: dict[str, int], rejections: Sequence[LoggedRejection]
-    ) -> Batch | None:
+    def _commit(self, prepared: Prepared) -> Batch | None:
+        """Write what a batch changes and move the position. None where another process has moved it."""
+        assert self._seq is not None
+        seq, self._seq = self._seq + 1, None
         now = self._clock.now()
-        arrived = max(mail.own.height, 1)
+        new, change, mail, after = prepared.new, prepared.change, prepared.mail, prepared.after
+        if prepared.more and self._exchange.shard is None:
+            # The next batch finds these spans as if they were committed; should they not be, it is dropped with them.
+            self._working.hold(new)
+            self._ahead.begin(lambda: self._preparation.next(after, prepared.max_spans, now))
         with self._database.connection() as connection:
-            own, late = admitted(connection, mail.own, self._retention, now)
-        new, related, repeated = self._unseen(own, mail.copies)
-        change = delta(new, related, self._rules, self._exchange.foreign(new, related)) if new.height else None
-        try:
-            with self._database.connection() as connection:
-                stored = observed.lock_position(connection, self.shard)
-                if stored.seq != seq - 1:
-                    return None
-                samples = pl.DataFrame(schema=SAMPLES)
-                windows, pending = 0, self._pending
-                if change is not None:
-                    edges, rows = numbered(connection, change, self._max_edges)
-                    touched = row_keys(rows).join(edges, on="edge")
-                    rows = without_settled(rows, edges, observed.settled_windows(connection, windows_of(touched)))
-                    samples = _samples(rows, edges)
-                part = self._working.add(seq, new, samples)
-                if change is not None:
-                    pending = roll(
-                        connection,
-                        pending,
-                        edges,
-                        rows,
-                        lambda dirty: self._working.samples(dirty, [samples]),
-                        self.shard,
-                        now,
-                    )
-                    touched = windows_of(row_keys(rows).join(edges, on="edge"))
-                    windows = touched.height
-                    observed.touch_windows(connection, touched, now)
-                self._exchange.answer(connection, mail, related, new, now)
-                counted = delivery_counts(late, repeated, rejections, now)
-                if counted.height:
-                    observed.count_deliveries(connection, of_services(connection, counted, self._strangers))
-                observed.move_position(
+            stored = observed.lock_position(connection, self.shard)
+            if stored.seq != seq - 1:
+                return None
+            samples = pl.DataFrame(schema=SAMPLES)
+            windows, pending = 0, self._pending
+            if change is not None:
+                edges, rows = numbered(connection, change, self._max_edges)
+                touched = row_keys(rows).join(edges, on="edge")
+                rows = without_settled(rows, edges, observed.settled_windows(connection, windows_of(touched)))
+                samples = _samples(rows, edges)
+            part = self._working.add(seq, new, samples)
+            if change is not None:
+                pending = roll(
                     connection,
-                    dataclasses.replace(stored, position=after, seq=seq, holder=self._holder),
-                    now,
+                    pending,
+                    edges,
+                    rows,
+                    lambda dirty: self._working.samples(dirty, [samples]),
                     self.shard,
+                    now,
                 )
-        except BaseException:
-            self._seq = None
-            raise
+                touched = windows_of(row_keys(rows).join(edges, on="edge"))
+                windows = touched.height
+                observed.touch_windows(connection, touched, now)
+            self._exchange.answer(connection, mail, prepared.related, new, now)
+            counted = delivery_counts(prepared.late, prepared.repeated, prepared.rejections, now)
+            if counted.height:
+                observed.count_deliveries(connection, of_services(connection, counted, self._strangers))
+            observed.move_position(
+                connection,
+                dataclasses.replace(stored, position=after, seq=seq, holder=self._holder),
+                now,
+                self.shard,
+            )
         self._working.accept(part)
-        self._pending = pending
-        return Batch(arrived, windows, *(int(counted[name].sum()) for name in ("late", "duplicates", "rejected")))
-
-    def _unseen(self, own: Spans, copies: Spans) -> tuple[Spans, Spans, pl.DataFrame]:
-        """Those that are new, the known ones that they may belong to, and how many of `own` came again."""
-        spans = together([own, copies])
-        related = self._working.related(spans) if spans.height else spans
-        new, repeated = unseen(own, related)
-        return together([new, unseen(copies, related)[0]]), related, repeated
+        self._seq, self._position, self._pending = seq, after, pending
+        # The working spans are durable: the log may let go.
+        self._reader.release(after)
+        counts = (int(counted[name].sum()) for name in ("late", "duplicates", "rejected"))
+        return Batch(max(mail.own.height, 1), windows, *counts)
 
 
 def _samples(rows: Rows, edges: pl.DataFrame) -> pl.DataFrame:

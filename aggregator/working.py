@@ -9,6 +9,7 @@ away and read from the log again.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,7 @@ _FILES: Final = ("samples", "links", "ties", "contents", "rows")
 
 @dataclass(slots=True)
 class Part:
-    """One batch: the trace key of each span, in order (`sieve`: which are none of them), link pairs (from, to) sorted by either side, windows of its samples."""
+    """One batch: the trace key of each span, in order (`sieve`: which are none of them), link pairs (from, to) sorted by either side, windows of its samples; spans `held` in memory."""
 
     seq: int
     traces: U64
@@ -48,6 +49,7 @@ class Part:
     forward: npt.NDArray[np.uint64]
     backward: npt.NDArray[np.uint64]
     windows: Ints
+    held: Spans | None = None
 
     @property
     def spans(self) -> int:
@@ -56,16 +58,20 @@ class Part:
 
 
 class WorkingSpans:
-    """The folder. One writer; not thread-safe."""
+    """The folder. One writer; beside it one thread may look spans up (`related`)."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._parts: list[Part] = []
+        # Of the batch that is being committed.
+        self._held: list[Part] = []
+        # Parts do not go while they are looked up.
+        self._lock = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
 
     def recover(self, seq: int) -> None:
-        """Load what was committed up to part `seq`; drop the rest."""
-        self._parts = []
+        """Load what was committed up to part `seq`; drop the rest. Nobody may look spans up meanwhile."""
+        self._parts, self._held = [], []
         numbers = sorted(
             {int(path.name.split(".")[0]) for path in self._folder.iterdir() if path.suffix in {".rows", ".spans"}}
         )
@@ -104,6 +110,11 @@ class WorkingSpans:
         rows, samples = self._read(seq, "rows"), self._read(seq, "samples")
         return _part(seq, rows["tk"].to_numpy(), links, samples["start"].unique().sort().to_numpy())
 
+    def hold(self, spans: Spans) -> None:
+        """From now on `related` finds these spans (in the order of their traces), until the part that they become is accepted."""
+        with self._lock:
+            self._held = [_part(0, spans.rows["tk"].to_numpy(), link_pairs(spans), np.empty(0, dtype=np.int64), spans)]
+
     def add(self, seq: int, spans: Spans, samples: pl.DataFrame) -> Part:
         """Write part `seq` durably; `samples` as `SAMPLES`. It counts from `accept` on."""
         spans = spans.take(stable_order(spans.rows["tk"].to_numpy()))
@@ -134,15 +145,17 @@ class WorkingSpans:
 
     def accept(self, part: Part) -> None:
         """The transaction that used the part is committed. Parts of one size are made one, so that their number grows with the logarithm of the spans."""
-        self._parts.append(part)
-        while (run := self._run()) is not None:
-            parts = self._parts[run:]
-            # The last part takes all in, then the others go: a crash in between leaves spans twice, which count once.
-            spans = together([self._spans(one.seq) for one in parts])
-            merged = self.add(part.seq, spans, pl.concat([self._read(one.seq, "samples") for one in parts]))
-            for one in parts[:-1]:
-                self._delete(one.seq)
-            self._parts[run:] = [merged]
+        with self._lock:
+            self._parts.append(part)
+            self._held = []
+            while (run := self._run()) is not None:
+                parts = self._parts[run:]
+                # The last part takes all in, then the others go: a crash in between leaves spans twice, which count once.
+                spans = together([self._spans(one) for one in parts])
+                merged = self.add(part.seq, spans, pl.concat([self._read(one.seq, "samples") for one in parts]))
+                for one in parts[:-1]:
+                    self._delete(one.seq)
+                self._parts[run:] = [merged]
 
     def _run(self) -> int | None:
         """Where a run of `FAN_IN` parts of the last one's size begins; None where there is none, or the whole would be too large."""
@@ -159,11 +172,16 @@ class WorkingSpans:
     def related(self, new: Spans) -> Spans:
         """All kept spans of the traces of `new` and of traces within `HOPS` links of them."""
         pairs = link_pairs(new)
-        wanted = edge = np.union1d(new.rows["tk"].to_numpy(), pairs[:, 1])
+        wanted = np.union1d(new.rows["tk"].to_numpy(), pairs[:, 1])
+        with self._lock:
+            return self._of(wanted)
+
+    def _of(self, wanted: U64) -> Spans:
+        parts, edge = [*self._parts, *self._held], wanted
         for _ in range(HOPS):
             found = [
                 side
-                for part in self._parts
+                for part in parts
                 for side in (_across(part.forward, edge), _across(part.backward, edge))
                 if len(side)
             ]
@@ -176,16 +194,18 @@ class WorkingSpans:
         # Hours of parts are asked for a batch of traces, most of which are in none.
         return together(
             [
-                self._spans(part.seq, places)
-                for part in self._parts
+                self._spans(part, places)
+                for part in parts
                 if len(places := _places(part.traces, wanted[part.sieve.may_hold(wanted)]))
             ]
         )
 
-    def _spans(self, seq: int, places: npt.NDArray[np.uint32] | None = None) -> Spans:
+    def _spans(self, part: Part, places: npt.NDArray[np.uint32] | None = None) -> Spans:
         """The spans of a part, or those at `places`."""
-        ties = self._read(seq, "ties") if self._path(seq, "ties").exists() else pl.DataFrame(schema=LINKS)
-        spans = Spans(self._read(seq, "rows"), self._read(seq, "contents"), ties)
+        spans, seq = part.held, part.seq
+        if spans is None:
+            ties = self._read(seq, "ties") if self._path(seq, "ties").exists() else pl.DataFrame(schema=LINKS)
+            spans = Spans(self._read(seq, "rows"), self._read(seq, "contents"), ties)
         return spans if places is None else spans.take(places)
 
     def _read(self, seq: int, what: str) -> pl.DataFrame:
@@ -207,19 +227,20 @@ class WorkingSpans:
             schema={"owner": pl.UInt64, "start": pl.Int64},
             orient="row",
         )
-        left: list[Part] = []
-        for part in self._parts:
-            spans, samples = self._spans(part.seq), self._read(part.seq, "samples")
-            kept, standing = keep(spans), samples.join(opened, on=["owner", "start"], how="semi")
-            if kept.any() or standing.height:
-                left.append(
-                    part
-                    if kept.all() and standing.height == samples.height
-                    else self.add(part.seq, spans.where(kept), standing)
-                )
-            else:
-                self._delete(part.seq)
-        self._parts = left
+        with self._lock:
+            left: list[Part] = []
+            for part in self._parts:
+                spans, samples = self._spans(part), self._read(part.seq, "samples")
+                kept, standing = keep(spans), samples.join(opened, on=["owner", "start"], how="semi")
+                if kept.any() or standing.height:
+                    left.append(
+                        part
+                        if kept.all() and standing.height == samples.height
+                        else self.add(part.seq, spans.where(kept), standing)
+                    )
+                else:
+                    self._delete(part.seq)
+            self._parts = left
 
     def _delete(self, seq: int) -> None:
         # A part without rows is not there.
@@ -232,7 +253,7 @@ class WorkingSpans:
 
     def all_spans(self) -> Spans:
         """Every kept span."""
-        return together([self._spans(part.seq) for part in self._parts])
+        return together([self._spans(part) for part in self._parts])
 
     def samples(self, rows: pl.DataFrame, more: list[pl.DataFrame]) -> pl.DataFrame:
         """Samples of the facts that stand in `rows` (`edge`, `start` ns), with those of a part that is not accepted yet (`more`)."""
@@ -259,11 +280,11 @@ def link_pairs(spans: Spans) -> npt.NDArray[np.uint64]:
     return np.unique(np.column_stack([own, other])[ties & (own != other)], axis=0)
 
 
-def _part(seq: int, traces: U64, links: npt.NDArray[np.uint64], windows: Ints) -> Part:
+def _part(seq: int, traces: U64, links: npt.NDArray[np.uint64], windows: Ints, held: Spans | None = None) -> Part:
     forward = links[np.argsort(links[:, 0], kind="stable")]
     backward = links[np.argsort(links[:, 1], kind="stable")][:, ::-1]
     distinct = traces[np.flatnonzero(np.diff(traces, prepend=~traces[:1]))]
-    return Part(seq, traces, Sieve(distinct), forward, backward, windows)
+    return Part(seq, traces, Sieve(distinct), forward, backward, windows, held)
 
 
 def _places(traces: U64, wanted: U64) -> npt.NDArray[np.uint32]:

@@ -1,0 +1,136 @@
+"""What a batch will change, worked out before its turn has come: read from the log, told from what is known, paired. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Thread
+
+import polars as pl
+
+from aggregator.delta import Delta, delta, unseen
+from aggregator.exchange import Exchange, Mail
+from aggregator.outlying import admitted
+from aggregator.settle import Retention
+from aggregator.steps import Rules
+from aggregator.working import WorkingSpans
+from nexus.model.coded import Spans, coded, together
+from nexus.model.tables import stable_order
+from nexus.ports.span_log import CodedSpanLogReader, LoggedRejection, SpanLogReader
+from nexus.store.pool import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A batch of the log between two positions, `since` and `after`, of which at most `max_spans` were asked for.
+
+    `admitted`: the spans that count, and `late`, how many of each service do not; of the first those that are `new`, in the order of traces, and how many of each
+    service were `repeated`; `related`: the known spans beside them; `change`: what they change, None where nothing is new.
+    """
+
+    since: dict[str, int]
+    after: dict[str, int]
+    max_spans: int
+    mail: Mail
+    rejections: Sequence[LoggedRejection]
+    admitted: Spans
+    late: pl.DataFrame
+    new: Spans
+    related: Spans
+    repeated: pl.DataFrame
+    change: Delta | None
+
+    @property
+    def more(self) -> bool:
+        """Whether so much was there that more is likely to wait."""
+        return 2 * self.mail.own.height >= self.max_spans
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """Prepares batches of one shard; one thread at a time, beside one that commits."""
+
+    reader: SpanLogReader
+    database: Database
+    working: WorkingSpans
+    rules: Rules
+    retention: Retention
+    exchange: Exchange
+
+    def next(self, position: dict[str, int], max_spans: int, now: datetime) -> Prepared | None:
+        """The batch after `position`; None where there is nothing new."""
+        if isinstance(self.reader, CodedSpanLogReader):
+            spans, after = self.reader.read_coded(position, max_spans)
+        else:
+            frame, after = self.reader.read(position, max_spans)
+            spans = coded(frame)
+        with self.database.connection() as connection:
+            letters = self.exchange.waiting(connection)
+        if after == position and not letters:
+            return None
+        mail = self.exchange.sort(spans, letters)
+        with self.database.connection() as connection:
+            own, late = admitted(connection, mail.own, self.retention, now)
+        new, related, repeated = self.unseen(own, mail.copies)
+        new = new.take(stable_order(new.rows["tk"].to_numpy()))
+        return Prepared(
+            position,
+            after,
+            max_spans,
+            mail,
+            self.reader.rejected(position, after),
+            own,
+            late,
+            new,
+            related,
+            repeated,
+            self.change(new, related) if new.height else None,
+        )
+
+    def stands(self, prepared: Prepared, position: dict[str, int], max_spans: int, now: datetime) -> bool:
+        """Whether what was prepared is what would be prepared now: it is of this position, and no window has settled since."""
+        if prepared.since != position or prepared.max_spans != max_spans:
+            return False
+        with self.database.connection() as connection:
+            own, _ = admitted(connection, prepared.mail.own, self.retention, now)
+        return own.rows.equals(prepared.admitted.rows)
+
+    def unseen(self, own: Spans, copies: Spans) -> tuple[Spans, Spans, pl.DataFrame]:
+        """Those that are new, the known ones that they may belong to, and how many of `own` came again."""
+        spans = together([own, copies])
+        related = self.working.related(spans) if spans.height else spans
+        new, repeated = unseen(own, related)
+        return together([new, unseen(copies, related)[0]]), related, repeated
+
+    def change(self, new: Spans, related: Spans) -> Delta:
+        """What `new` spans change beside those that they are `related` to."""
+        return delta(new, related, self.rules, self.exchange.foreign(new, related))
+
+
+class Ahead:
+    """One batch at most that is prepared while the one before it is being committed."""
+
+    def __init__(self) -> None:
+        self._future: Future[Prepared | None] | None = None
+
+    def begin(self, work: Callable[[], Prepared | None]) -> None:
+        """Start to prepare."""
+        future = self._future = Future[Prepared | None]()
+
+        def run() -> None:
+            try:
+                future.set_result(work())
+            except BaseException as error:  # noqa: BLE001  # kept for `take`
+                future.set_exception(error)
+
+        Thread(target=run, name="aggregate-ahead").start()
+
+    def take(self) -> Prepared | None:
+        """What was prepared, once; None where nothing was. What went wrong goes wrong again where it is done in turn, and is told then."""
+        future, self._future = self._future, None
+        return None if future is None or future.exception() is not None else future.result()
+
+
+__all__ = ["Ahead", "Preparation", "Prepared"]
