@@ -122,6 +122,8 @@ def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) ->
     while position >= clause and items[position].kind != "rel":
         position -= 1
     before = items[position - 1] if position > clause else None
+    if before is not None and before.kind == "comma" and position - 1 > clause:
+        before = items[position - 2]
     if before is not None and before.kind == "name" and before.name is not None:
         return [before.name]
     presented = any(i.word in lexicon.PRESENTING for i in items[clause : max(position, clause)])
@@ -144,13 +146,15 @@ def _had_before(items: Sequence[Item], index: int, clause: int) -> bool:
 def _new_clause(items: Sequence[Item], index: int) -> bool:
     """Whether a new subject and its verb follow: ", and the payment service sends"."""
     content = False
+    # "A and B call": two names share a verb in its base form.
+    shared = items[index].kind == "conj" and index > 0 and items[index - 1].kind == "name"
     for item in items[index + 1 : index + 9]:
-        if item.kind in ("det", "adv", "conj") and not content:
+        if item.kind in ("adv", "neg") or (item.kind in ("det", "conj") and not content):
             continue
         if item.kind in ("name", "pron") or item.kind == "word":
             content = True
         elif item.kind in _FINITE:
-            return content and (item.kind != "verb" or item.form in ("s", "base"))
+            return content and (item.kind != "verb" or item.form == "s" or (item.form == "base" and not shared))
         else:
             return False
     return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from designed.extractors import lexicon_en as lexicon
 from designed.extractors.clauses_en import Predicate
-from designed.extractors.context_en import implicit, modality_of
+from designed.extractors.context_en import clause_span, implicit, modality_of, negated
 from designed.extractors.flat import Flat
 from designed.extractors.items import Item
 from designed.extractors.names import Name
@@ -36,10 +36,10 @@ def frame_statements(
     frame = lexicon.FRAMES[predicate.lemma]
     verb = parts[predicate.index]
     subject = _subject_names(predicate.subject, context, predicate)
-    first, last = _clause_span(parts, predicate, stop, start, end)
+    first, last = clause_span(parts, predicate, stop, start, end)
     clause = flat.text[first:last]
     lead = flat.text[first : verb.end]
-    modality = modality_of(flat, start, end, verb.start, (clause, lead), _negated(parts, predicate), context)
+    modality = modality_of(flat, start, end, verb.start, (clause, lead), negated(parts, predicate), context)
     if predicate.passive:
         yield from _passive(parts, predicate, frame, subject, modality, context)
         return
@@ -376,23 +376,3 @@ def _modifies(text: str, name: Name) -> bool:
         or word in ("and", "or", "but", "then", "as")
     )
     return not known and not word.endswith("ly")
-
-
-def _negated(parts: Sequence[Item], predicate: Predicate) -> bool:
-    position = predicate.index - 1
-    while position >= predicate.clause and parts[position].kind in ("adv", "modal", "be", "neg"):
-        if parts[position].kind == "neg":
-            return True
-        position -= 1
-    if position >= predicate.clause and parts[position].word == "to" and position and parts[position - 1].kind == "neg":
-        return True
-    return position >= predicate.clause and parts[position].word == "without"
-
-
-def _clause_span(parts: Sequence[Item], predicate: Predicate, stop: int, start: int, end: int) -> tuple[int, int]:
-    first = parts[predicate.clause].start if predicate.clause < len(parts) else start
-    before = [p for p in range(predicate.clause, predicate.index) if parts[p].kind == "verb"]
-    if before:
-        first = parts[before[-1]].end
-    last = parts[stop].start if stop < len(parts) else end
-    return first, last

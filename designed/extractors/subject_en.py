@@ -248,7 +248,7 @@ def _antecedent(items: Sequence[Item], position: int, clause: int, inherited: Su
 def _object_relative(items: Sequence[Item], position: int, clause: int) -> bool:
     """Whether a relative pronoun stands before the subject phrase: "the queue that the worker consumes"."""
     left = position
-    while left >= clause and items[left].kind in ("name", "word", "det", "adv"):
+    while left >= clause and items[left].kind in ("name", "word", "det", "adv", "conj"):
         left -= 1
     return left >= clause and items[left].kind == "rel"
 
