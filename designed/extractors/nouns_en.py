@@ -84,9 +84,7 @@ def noun_statements(
                     if p.key != part.name.key
                 )
     for match in _ROLE.finditer(text):
-        yield from _role(
-            parts, start + match.start(), start + match.end(), match[1].casefold(), modality, context, text
-        )
+        yield from _role(parts, start + match.start(), start + match.end(), match[1].casefold(), modality, context)
     for match in _NOUNS.finditer(text):
         at = start + match.start()
         index = next((i for i, p in enumerate(parts) if p.start <= at < p.end), len(parts))
