@@ -14,11 +14,12 @@ from typing import Any
 import structlog
 
 from diff import totals
-from diff.compare import Comparison, Row, compare
+from diff.compare import Comparison, compare
 from diff.evidence import Evidence
 from diff.lifecycle import Change, advance, sightings
 from diff.policy import Policy, as_dict, config_hash
 from diff.reading import Readers, read
+from diff.row import Row
 from diff.windows import Window
 from nexus import telemetry, telemetry_spans
 from nexus.errors import NexusError, SourceUnavailable, StoreUnavailable
