@@ -45,13 +45,16 @@ def frame_statements(
         return
     if not subject:
         return
-    arguments = [(slot, _pronoun(name, context)) for slot, name in predicate.arguments]
+    arguments = [
+        (slot, name or (_topic_before(parts, predicate, context) if frame.get(slot) == "s" else _pronoun(context)))
+        for slot, name in predicate.arguments
+    ]
     pairs: list[tuple[str, Name]] = []
-    for slot, name in arguments:
+    for (slot, name), (_, written) in zip(arguments, predicate.arguments, strict=True):
         if name is None:
             continue
         code = frame.get(slot, "")
-        if name.brought and not _is_topic(flat, name, slot, predicate.lemma):
+        if written is not None and name.brought and not _is_topic(flat, name, slot, predicate.lemma):
             continue
         if name.doubtful and predicate.lemma not in ("orchestrate", "coordinate"):
             continue
@@ -177,7 +180,7 @@ def _passive(
     context: Context,
 ) -> Iterator[Statement]:
     verb = parts[predicate.index]
-    arguments = [(slot, _pronoun(name, context)) for slot, name in predicate.arguments]
+    arguments = [(slot, name or _pronoun(context)) for slot, name in predicate.arguments]
     agents = [name for slot, name in arguments if name is not None and slot == "by"]
     rule = f"{context.rule}.passive"
     only = any(
@@ -214,6 +217,9 @@ def _passive(
         agents += [name for slot, name in arguments if name is not None and slot == "from"]
         themes = themes or implicit(context)
     direct = frame.get("", "")
+    if predicate.lemma in lexicon.TRIGGERS:
+        # "is notified through the `x` topic"
+        agents += [n for slot, n in arguments if n is not None and slot in ("through", "via", "on") and n.topic]
     if agents:
         for theme in themes:
             for agent in agents:
@@ -311,10 +317,14 @@ def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> 
     return implicit(context) if subject.how == "part" else []
 
 
-def _pronoun(name: Name | None, context: Context) -> Name | None:
+def _topic_before(parts: Sequence[Item], predicate: Predicate, context: Context) -> Name | None:
+    """‘react to it’: the topic that was named last."""
+    named = [part.name for part in parts[: predicate.index] if part.name is not None and part.name.topic]
+    return named[-1] if named else context.topic
+
+
+def _pronoun(context: Context) -> Name | None:
     """‘can call it’: the thing that the section is about."""
-    if name is not None:
-        return name
     found = implicit(context)
     return found[0] if found and context.previous is None else None
 

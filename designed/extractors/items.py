@@ -200,6 +200,9 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
         return not before.word.endswith("s")
     if before.kind == "prep" and before.word == "to" and item.form == "s":
         return True
+    if before.kind == "name" and index > 1 and found[index - 2].kind == "rel":
+        # "which the ledger calls at night".
+        return False
     if before.kind == "name":
         if item.form == "base":
             # "The services call X": a coordination of names takes the base form.

@@ -117,7 +117,9 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
         ("validate", "verify", "check", "authenticate", "authorize", "register", "reserve", "confirm", "resolve"),
         _WITH | dict.fromkeys(("through", "via"), "C"),
     ),
-    "enrich": {"from": "R"},
+    **dict.fromkeys(("enrich", "aggregate", "derive", "ingest"), {"from": "R"}),
+    **dict.fromkeys(("increment", "decrement"), {"in": "W"}),
+    "wrap": {"": "C"},
     "populate": {"": "C", "from": "R"},
     **dict.fromkeys(("put", "place", "drop"), _IN | dict.fromkeys(("on", "onto"), "P")),
     "pick": {"from": "R", "off": "R"},
@@ -178,6 +180,10 @@ PURPOSE: Final = frozenset(
 PRESENTING: Final = frozenset(
     "is are was be provide provides expose exposes run runs has have contain contains include includes offer offers implement implements host hosts serve serves act acts".split()
 )
+# "stopped calling B": who stopped, called.
+ASPECT: Final = frozenset(
+    "stop stops stopped quit start starts started begin begins began keep keeps kept continue continues continued avoid avoids".split()
+)
 SIMULATING: Final = frozenset(
     "simulate simulates imitate imitates generate generates mimic mimics fake fakes emulate emulates simulating imitating".split()
 )
@@ -208,7 +214,7 @@ def _forms(lemma: str) -> dict[str, str]:
         third = lemma[:-1] + "ies"
     else:
         third = lemma + "s"
-    short = lemma in {"get", "hit", "submit", "log", "fan", "put", "drop"}
+    short = lemma in {"get", "hit", "submit", "log", "fan", "put", "drop", "wrap"}
     stem = lemma[:-1] if lemma.endswith("e") else lemma + lemma[-1] if short else lemma
     found = {lemma: "base", third: "s", stem + "ing": "ing"}
     if lemma in IRREGULAR:

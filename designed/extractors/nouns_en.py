@@ -23,6 +23,10 @@ _PROXY = re.compile(
     r"\b(?:reverse prox(?:y|ies)|prox(?:y|ies)|load balancer|gateway|facade|front ?door|entry ?point|ingress|wrapper|client)\s+(?:for|to|of|in front of|around)\b|\b(?:sits?|stands?|placed|deployed)\s+in front of\b|\bdependenc(?:y|ies)\s+on\b",
     re.IGNORECASE,
 )
+# Calls themselves are forbidden, and not something about them ("must not exceed").
+_BARRED = re.compile(
+    r"\bno\b|\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b", re.IGNORECASE
+)
 # "the only writer of B", "a client of B": whoever is one calls B, reads it, writes it.
 _ROLE = re.compile(
     r"\b(?:is|are|becomes?|remains?|acts as)\b[\w\s,-]{0,30}?\b(client|caller|user|reader|writer|consumer|subscriber|listener|producer|publisher)s?\s+(?:of|for|to|on)\b",
@@ -57,7 +61,7 @@ def noun_statements(
     """Relations that nouns carry: "requests from A to B", "outbound calls to B", "a reverse proxy for A and B"."""
     text = flat.text[start:end]
     modality = modality_of(flat, start, end, start, (text, text), negated=False, context=context)
-    if modality is Modality.FORBIDDEN and not re.search(r"\bno\b", text):
+    if modality is Modality.FORBIDDEN and not _BARRED.search(text):
         return
     told = _TOLD.search(text) is not None
     for match in _API_FOR.finditer(text):

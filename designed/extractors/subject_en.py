@@ -282,6 +282,8 @@ def _gerund(items: Sequence[Item], position: int, clause: int, inherited: Subjec
         return inherited if inherited.how != "other" else main
     if items[position].word in lexicon.PARTS:
         return PART
+    if items[position].word in lexicon.ASPECT and position > clause:
+        return _phrase(items, position - 1, clause)
     return OTHER
 
 
