@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import groupby
 
 SHORTEST = 3
 # Sounds by class: what Hangul cannot tell apart, or transcribes either way.
@@ -89,32 +90,27 @@ _LETTERS = (
     ("j", "C"),
     ("h", "H"),
 )
+_HANGUL = re.compile(r"[가-힣]+")
+_SYLLABLES = {0xAC00 + code: _INITIAL[code // 588] + _FINAL[code % 28] for code in range(11172)}
 # An r is heard before a vowel only.
 _SOUNDS = dict((*_LETTERS, ("r", "L")))
 _SOUNDED = re.compile("|".join(letters for letters, _ in _LETTERS) + "|r(?=[aeiouy])")
-_REPEATED = re.compile(r"(.)\1+")
 
 
 @lru_cache(maxsize=100_000)
 def hangul_skeleton(word: str) -> str:
     """The consonants of a Hangul word by class; "" where it is too short to mean one word."""
-    out: list[str] = []
-    for character in word:
-        code = ord(character) - 0xAC00
-        if not 0 <= code < 11172:
-            return ""
-        out.append(_INITIAL[code // 588])
-        out.append(_FINAL[code % 28])
-    # A doubled consonant over a syllable's border is one sound.
-    return _long(_REPEATED.sub(r"\1", "".join(out)).replace("H", ""))
+    return _long(word.translate(_SYLLABLES)) if _HANGUL.fullmatch(word) else ""
 
 
 @lru_cache(maxsize=100_000)
 def latin_skeleton(word: str) -> str:
     """The same of an English word in lower case."""
     sounds = "".join([_SOUNDS[letters] for letters in _SOUNDED.findall(word)])
-    return _long(_REPEATED.sub(r"\1", sounds).replace("H", ""))
+    return _long(sounds)
 
 
-def _long(skeleton: str) -> str:
+def _long(sounds: str) -> str:
+    # A doubled consonant, also over a syllable's border, is one sound; an h is hardly any.
+    skeleton = "".join([sound for sound, _ in groupby(sounds) if sound != "H"])
     return skeleton if len(skeleton) >= SHORTEST else ""

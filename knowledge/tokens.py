@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 from knowledge.glossary import entries
 from knowledge.loanwords import hangul_skeleton, latin_skeleton
@@ -50,7 +49,8 @@ _STOP = frozenset(_STOP_WORDS.split())
 _MAX_TERM = 64
 _MAX_IDENTIFIER = 256
 # Without a space for so long mecab takes time with the square of the length.
-_ENDLESS = re.compile(r"[가-힣]{200}")
+_ENDLESS_FROM = 200
+_ENDLESS = re.compile(rf"[가-힣]{{{_ENDLESS_FROM}}}")
 
 # A text to its morphemes in order, each `surface TAB feature`.
 Morphemes = Callable[[str], list[str]]
@@ -153,16 +153,42 @@ def _token(token: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return _identifier(token), _latin_sounds(token)
 
 
-Counts = dict[str, int]
+def _identifiers(text: str) -> tuple[list[str], list[str]]:
+    """(terms, sounds) of every ASCII token."""
+    terms: list[str] = []
+    sounds: list[str] = []
+    for token in _IDENTIFIER.findall(text):
+        # A very long one is data, not a name.
+        found, heard = _token(token) if len(token) <= _MAX_IDENTIFIER else ((token[:_MAX_TERM].lower(),), ())
+        terms += found
+        sounds += heard
+    return terms, sounds
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """How often each term occurs in a text, and each sound of its words by the script in which they are written (see `loanwords`)."""
+def _other_scripts(text: str) -> tuple[list[str], list[str]]:
+    """(terms, sounds) of everything but Hangul."""
+    accented = [match[0].casefold()[:_MAX_TERM] for match in _ACCENTED.finditer(text)]
+    plain = _ACCENTED.sub(" ", text) if accented else text
+    terms, sounds = _identifiers(plain)
+    for match in _OTHER.finditer(plain):
+        word = match[0].casefold()
+        terms += _bigrams(word) if _UNSPACED.match(word) else [word[:_MAX_TERM]]
+    return accented + terms, sounds
 
-    terms: Counts
-    latin: Counts
-    hangul: Counts
+
+class Word(NamedTuple):
+    """What stands between two spaces: its terms, and the sounds of its words by the script in which they are written (see `loanwords`)."""
+
+    terms: tuple[str, ...]
+    latin: tuple[str, ...]
+    hangul: tuple[str, ...]
+
+
+class Keys(NamedTuple):
+    """The same as numbers: of the terms, and of the sounds in both scripts."""
+
+    terms: tuple[int, ...]
+    sounds: tuple[int, ...]
 
 
 class Analyzer:
@@ -170,56 +196,44 @@ class Analyzer:
 
     def __init__(self, morphemes: Morphemes | None) -> None:
         self._morphemes = morphemes
-        self._sound = lru_cache(maxsize=200_000)(self._heard)
-        self._word = lru_cache(maxsize=200_000)(self._parsed)
-        # A word is asked for its terms and then for its sound; the passages of a section have one heading.
+        # No term reaches over a space.
+        self._word = lru_cache(maxsize=100_000)(self._analysed)
+        self._keys = lru_cache(maxsize=200_000)(self._numbered)
+        # A word is asked for its terms and then for its sound.
         self._short = lru_cache(maxsize=4096)(self._lines)
-        self._heading = lru_cache(maxsize=64)(self.analyse)
         # What decides the terms; a part of each document's fingerprint.
         self.name = f"{ANALYSIS}-{'mecab' if morphemes else 'bigram'}"
 
-    def analyse(self, text: str) -> Analysis:
-        """Terms and sounds. Words repeat: each is looked at once and counted."""
-        terms: Counts = defaultdict(int)
-        latin: Counts = defaultdict(int)
-        hangul: Counts = defaultdict(int)
-        plain = text
-        if not text.isascii() and _ACCENTED.search(text):
-            _add(terms, (match[0].casefold()[:_MAX_TERM] for match in _ACCENTED.finditer(text)), 1)
-            plain = _ACCENTED.sub(" ", text)
-        for token, count in Counter(_IDENTIFIER.findall(plain)).items():
-            # A very long one is data, not a name.
-            found, heard = _token(token) if len(token) <= _MAX_IDENTIFIER else ((token[:_MAX_TERM].lower(),), ())
-            _add(terms, found, count)
-            _add(latin, heard, count)
-        if not text.isascii():
-            if self._morphemes is not None:
-                for word, count in Counter(text.split()).items():
-                    if not word.isascii():
-                        _add(terms, self._word(word) if len(word) <= _MAX_IDENTIFIER else self._parsed(word), count)
-            for run, count in Counter(_HANGUL_RUN.findall(text)).items():
-                sound = self._sound(run) if len(run) <= _LONGEST_RUN else ""
-                if sound:
-                    hangul[sound] += count
-                if self._morphemes is None:
-                    _add(terms, _bigrams(run), count)
-            for match in _OTHER.finditer(plain):
-                word = match[0].casefold()
-                _add(terms, _bigrams(word) if _UNSPACED.match(word) else (word[:_MAX_TERM],), 1)
-        return Analysis(terms, latin, hangul)
+    def _analysed(self, word: str) -> Word:
+        if word.isascii():
+            terms, latin = _identifiers(word)
+            return Word(tuple(terms), tuple(latin), ())
+        runs = _HANGUL_RUN.findall(word)
+        terms, latin = ([], []) if runs == [word] else _other_scripts(word)
+        if runs and self._morphemes is not None:
+            lines = self._short(word) if len(word) <= _MAX_IDENTIFIER else self._lines(word)
+            for line in lines:
+                terms += _morpheme(line)
+        for run in runs if self._morphemes is None else ():
+            terms += _bigrams(run)
+        heard = [self._heard(run) for run in runs if len(run) <= _LONGEST_RUN]
+        return Word(tuple(terms), tuple(latin), tuple(filter(None, heard)))
 
-    def _parsed(self, word: str) -> tuple[str, ...]:
-        """The terms of what stands between two spaces."""
-        if not _HANGUL_RUN.search(word):
-            return ()
-        lines = self._short(word) if len(word) <= _MAX_IDENTIFIER else self._lines(word)
-        return tuple(term for line in lines for term in _morpheme(line))
+    def _numbered(self, word: str) -> Keys:
+        terms, latin, hangul = self._analysed(word)
+        sounds = [_LATIN + sound for sound in latin] + [_KOREAN + sound for sound in hangul]
+        return Keys(tuple(map(term_key, terms)), tuple(map(term_key, sounds)))
 
     def _lines(self, text: str) -> list[str]:
-        return self._morphemes(_ENDLESS.sub(r"\g<0> ", text)) if self._morphemes is not None else []
+        if self._morphemes is None:
+            return []
+        return self._morphemes(_ENDLESS.sub(r"\g<0> ", text) if len(text) >= _ENDLESS_FROM else text)
 
     def _heard(self, run: str) -> str:
         """The skeleton of a Hangul word without the particles behind it; "" where it means too many words, or none."""
+        if not hangul_skeleton(run):
+            # Without its particles it is shorter still.
+            return ""
         if self._morphemes is None:
             word = _PARTICLE.sub("", run)
         else:
@@ -231,20 +245,28 @@ class Analyzer:
                 word = word.removesuffix(surface)
         return hangul_skeleton(word) if len(word) <= _LONGEST_SOUNDED else ""
 
+    def _words(self, text: str) -> Iterator[tuple[Word, int]]:
+        """Each word and how often it is there. A very long one is data, not language: it is not kept in mind."""
+        for word, times in Counter(text.split()).items():
+            yield (self._word(word) if len(word) <= _MAX_IDENTIFIER else self._analysed(word)), times
+
     def terms(self, text: str) -> list[str]:
         """The terms alone, in no particular order, repeated as often as they occur."""
-        return list(Counter(self.analyse(text).terms).elements())
+        return [term for word, times in self._words(text) for term in word.terms * times]
 
     def passage(self, heading: str, body: str) -> tuple[dict[int, int], int]:
         """(64-bit term -> frequency, length). A heading counts twice. Sounds are terms of their own and no part of the length."""
-        head, text = self._heading(heading), self.analyse(body)
-        counts = {term_key(term): count for term, count in text.terms.items()}
-        _count(counts, head.terms, "", HEADING_WEIGHT)
-        length = sum(counts.values())
-        for part in (head, text):
-            _count(counts, part.latin, _LATIN, 1)
-            _count(counts, part.hangul, _KOREAN, 1)
-        return counts, length
+        counts: defaultdict[int, int] = defaultdict(int)
+        length = 0
+        for text, weight in ((body, 1), (heading, HEADING_WEIGHT)):
+            for word, times in Counter(text.split()).items():
+                terms, sounds = self._keys(word) if len(word) <= _MAX_IDENTIFIER else self._numbered(word)
+                for term in terms:
+                    counts[term] += weight * times
+                length += len(terms) * weight * times
+                for sound in sounds:
+                    counts[sound] += times
+        return dict(counts), length
 
     def question(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """(terms, what they ask for beside themselves) of a question.
@@ -252,11 +274,13 @@ class Analyzer:
         What is written in Hangul also asks for the same sounds in Latin letters, and the other way round; both ask for the words of
         the other language that mean the same (see `glossary`).
         """
-        found = self.analyse(text)
-        asked = Counter({_LATIN + sound: count for sound, count in found.hangul.items()})
-        asked.update({_KOREAN + sound: count for sound, count in found.latin.items()})
-        asked.update(self._meant(found.terms.keys()))
-        return tuple(Counter(found.terms).elements()), tuple(asked.elements())
+        terms: list[str] = []
+        asked: list[str] = []
+        for word, times in self._words(text):
+            terms += word.terms * times
+            asked += [_LATIN + sound for sound in word.hangul] * times
+            asked += [_KOREAN + sound for sound in word.latin] * times
+        return tuple(terms), (*asked, *self._meant(set(terms)))
 
     def _meant(self, terms: AbstractSet[str]) -> set[str]:
         """Terms of the other language for the entries of which every term is there."""
@@ -269,23 +293,12 @@ class Analyzer:
         out: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = defaultdict(list)
         for korean, english in entries():
             for words, others in ((korean, english), (english, korean)):
-                meanings = frozenset(term for other in others for term in self.analyse(other).terms)
+                meanings = frozenset(term for other in others for term in self.terms(other))
                 for word in words:
-                    said = frozenset(self.analyse(word).terms)
+                    said = frozenset(self.terms(word))
                     if said:
                         out[min(said)].append((said, meanings))
         return dict(out)
-
-
-def _add(counts: Counts, words: Iterable[str], times: int) -> None:
-    for word in words:
-        counts[word] += times
-
-
-def _count(counts: dict[int, int], words: Counts, mark: str, weight: int) -> None:
-    for word, count in words.items():
-        key = term_key(mark + word)
-        counts[key] = counts.get(key, 0) + weight * count
 
 
 @lru_cache(maxsize=500_000)
