@@ -83,8 +83,11 @@ def _overflow_item() -> pl.Expr:
 
 
 def offenders(lost: pl.DataFrame) -> pl.DataFrame:
-    """`tenant`, `offender`, `len` of folded edges: the service that names too much, or what many names of services have in common; few of each tenant, the rest together."""
-    alike = pl.col("named").str.replace_all(r"[0-9a-fA-F]{8,}|[0-9]+", "*")
+    """`tenant`, `offender`, `len` of folded edges: the service that names too much, or what many services (with their environments) have in common; few of each tenant, the rest together."""
+    alike = pl.concat_str(
+        "named", pl.when(pl.col("named_env") != "").then("@" + pl.col("named_env")), ignore_nulls=True
+    )
+    alike = alike.str.replace_all(r"[0-9a-fA-F]{8,}|[0-9]+", "*")
     named = lost.select("tenant", offender=pl.when(pl.col("source") == OTHER).then(alike).otherwise("named"))
     counted = named.group_by("tenant", "offender").len().sort("tenant", -pl.col("len").cast(pl.Int64), "offender")
     few = pl.when(pl.int_range(pl.len()).over("tenant") < MAX_OFFENDERS).then("offender").otherwise(pl.lit(OTHER))

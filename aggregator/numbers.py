@@ -52,7 +52,7 @@ def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.
 
 
 def _fold(connection: Connection, new: pl.DataFrame, room: dict[str, int], spare: int) -> pl.DataFrame:
-    before = new.select("edge", named="source")
+    before = new.select("edge", named="source", named_env="source_env")
     new = _with_rids(folded(new, room, observed.known_services(connection, list(room))))
     observed.count_overflow(connection, offenders(new.filter("over").join(before, on="edge")))
     # As many sources as there may be would each have an overflow edge of their own, of each relation and kind.

@@ -72,6 +72,12 @@ def test_many_services_fold_into_one(database, tmp_path, clock):
         assert connection.execute("SELECT count(*) FROM observed_overflow").fetchone()[0] <= MAX_OFFENDERS + 1
 
 
+def test_made_up_environments_are_named(database, tmp_path, clock):
+    bench = limited(Bench(database, tmp_path / "w", clock), tmp_path, 50)
+    send(bench, [{**span, "resource": {"deployment.environment": f"pr-{n}"}} for n, span in enumerate(calls(120))])
+    assert {one["offender"] for one in bench.engine.status()["overflow"]} == {"a@pr-*"}
+
+
 def test_overflow_edges_of_single_sources_are_few(database, tmp_path, clock):
     """Services that fill the limit would have an overflow edge each, and there would be twice as many."""
     bench = limited(Bench(database, tmp_path / "w", clock), tmp_path, 100)
