@@ -24,13 +24,12 @@ from nexus.store.pool import Database
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A batch of the log between two positions, `since` and `after`, of which at most `max_spans` were asked for.
+    """A batch of the log up to `after`, of about `max_spans`.
 
     `admitted`: the spans that count, and `late`, how many of each service do not; of the first those that are `new`, in the order of traces, and how many of each
     service were `repeated`; `related`: the known spans beside them; `change`: what they change, None where nothing is new.
     """
 
-    since: dict[str, int]
     after: dict[str, int]
     max_spans: int
     mail: Mail
@@ -76,7 +75,6 @@ class Preparation:
         new, related, repeated = self.unseen(own, mail.copies)
         new = new.take(stable_order(new.rows["tk"].to_numpy()))
         return Prepared(
-            position,
             after,
             max_spans,
             mail,
@@ -89,10 +87,8 @@ class Preparation:
             self.change(new, related) if new.height else None,
         )
 
-    def stands(self, prepared: Prepared, position: dict[str, int], max_spans: int, now: datetime) -> bool:
-        """Whether what was prepared is what would be prepared now: it is of this position, and no window has settled since."""
-        if prepared.since != position or prepared.max_spans != max_spans:
-            return False
+    def stands(self, prepared: Prepared, now: datetime) -> bool:
+        """Whether what was prepared is what would be prepared now: no window has settled since, and none was opened far away."""
         with self.database.connection() as connection:
             own, _ = admitted(connection, prepared.mail.own, self.retention, now)
         return own.rows.equals(prepared.admitted.rows)
