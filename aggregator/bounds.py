@@ -105,9 +105,26 @@ def folded(new: pl.DataFrame, room: dict[str, int], services: pl.DataFrame) -> p
     ranked = ranked.join(known, on=["tenant", "source", "source_env"], how="left", maintain_order="left")
     whole = pl.col("over") & (pl.col("known").is_null() | (pl.col("relation") == "SERVICE"))
     service = pl.col("relation") == "SERVICE"
-    return ranked.with_columns(
-        source=pl.when(whole).then(pl.lit(OTHER)).otherwise("source"),
-        source_env=pl.when(whole).then(pl.lit("")).otherwise("source_env"),
-        target=pl.when(pl.col("over") & ~service).then(pl.lit(OTHER)).otherwise("target"),
-        target_env=pl.when("over").then(pl.lit("")).otherwise("target_env"),
-    ).drop("known")
+    return (
+        _of_all(ranked, whole)
+        .with_columns(
+            target=pl.when(pl.col("over") & ~service).then(pl.lit(OTHER)).otherwise("target"),
+            target_env=pl.when("over").then(pl.lit("")).otherwise("target_env"),
+        )
+        .drop("known")
+    )
+
+
+def of_all_sources(edges: pl.DataFrame, which: pl.DataFrame) -> pl.DataFrame:
+    """Edges with those of `which` (`tenant`, `rid`) turned to the overflow edge of all sources."""
+    flagged = edges.join(
+        which.with_columns(gone=pl.lit(value=True)), on=["tenant", "rid"], how="left", maintain_order="left"
+    )
+    return _of_all(flagged, pl.col("gone").fill_null(value=False)).drop("gone")
+
+
+def _of_all(edges: pl.DataFrame, flag: pl.Expr) -> pl.DataFrame:
+    return edges.with_columns(
+        source=pl.when(flag).then(pl.lit(OTHER)).otherwise("source"),
+        source_env=pl.when(flag).then(pl.lit("")).otherwise("source_env"),
+    )

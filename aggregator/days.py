@@ -33,15 +33,14 @@ def histories(
     """See `ObservedHistory.histories`. Numbers are of whole days, those that are not folded yet included."""
     names = observed_day.edge_names(connection, tenant, environment)
     found: dict[int, tuple[int, int, int, int, int]] = {}
-    for edge, word, mask, calls, messages, traces, first in observed_day.histories(
+    for edge, mask, calls, messages, traces, first in observed_day.histories(
         connection, tenant, number(start), number(end)
     ):
-        bits = mask << (word * observed_day.WORD)
         known = found.get(edge)
         found[edge] = (
-            (bits, calls, messages, traces, first)
+            (mask, calls, messages, traces, first)
             if known is None
-            else (known[0] | bits, known[1] + calls, known[2] + messages, known[3] + traces, min(known[4], first))
+            else (known[0] | mask, known[1] + calls, known[2] + messages, known[3] + traces, min(known[4], first))
         )
     return {
         names[edge]: EdgeHistory(mask, calls, messages, traces, datetime.fromtimestamp(first, UTC))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -15,8 +16,10 @@ import numpy as np
 import polars as pl
 import structlog
 
+from aggregator.apart import Rows as Selection
+from aggregator.apart import parted, reason_of, tried, unforeseen
 from aggregator.deliveries import delivery_counts
-from aggregator.exchange import Exchange
+from aggregator.exchange import Exchange, Mail
 from aggregator.numbers import numbered, of_services
 from aggregator.pending import QUIET, Pending
 from aggregator.preparation import Ahead, Preparation, Prepared
@@ -29,11 +32,11 @@ from aggregator.steps import Rules
 from aggregator.upkeep import keep_up
 from aggregator.working import SAMPLES, WorkingSpans
 from nexus.errors import StoreUnavailable
-from nexus.model.coded import tenant_keys
+from nexus.model.coded import Spans, tenant_keys, together
 from nexus.model.tables import places
 from nexus.ports.clock import Clock
 from nexus.ports.span_log import SpanLogPartition, SpanLogReader
-from nexus.store import observed, observed_window
+from nexus.store import observed, observed_aside, observed_window
 from nexus.store.pool import Connection, Database
 
 SETTLE_EVERY: Final = timedelta(minutes=1)
@@ -53,6 +56,7 @@ class Batch:
     late: int = 0
     duplicates: int = 0
     rejected: int = 0
+    aside: int = 0
 
 
 class Engine:
@@ -90,10 +94,15 @@ class Engine:
             for _ in range(TRIES):
                 if self._seq is None:
                     self._recover()
-                prepared = self._next(max_spans)
-                if prepared is None:
-                    return Batch()
-                done = self._commit(prepared)
+                try:
+                    prepared = self._next(max_spans)
+                    done = Batch() if prepared is None else self._commit(prepared)
+                except BaseException as error:
+                    if not unforeseen(error):
+                        raise
+                    # No traceback: it would show spans.
+                    log.error("batch_fails", reason=reason_of(error), position=self._position)  # noqa: TRY400
+                    done = self._commit_in_parts(max_spans)
                 if done is not None:
                     return done
                 # Another process moved on meanwhile: begin again where it stands.
@@ -107,6 +116,25 @@ class Engine:
         if ahead is not None and self._preparation.stands(ahead, now):
             return ahead
         return self._preparation.next(self._position, max_spans, now)
+
+    def _commit_in_parts(self, max_spans: int) -> Batch | None:
+        """The next batch; spans that it fails with, for no reason that will pass, are set aside."""
+        self._recover()
+        seq, now = self._seq, self._clock.now()
+        taken = self._preparation.take(self._position, max_spans)
+        if taken is None:
+            return Batch()
+
+        def attempt(rows: Selection) -> None:
+            self._seq = seq
+            self._commit(self._preparation.prepared(taken.some(rows), now), trial=True)
+
+        found = parted(taken.mail.rows(), tried(attempt))
+        self._seq = seq
+        return self._commit(
+            self._preparation.prepared(taken.some(found.good), now),
+            [(taken.mail.some(rows), reason) for reason, rows in found.bad.items()],
+        )
 
     def settle(self) -> int:
         """Close windows that nothing touched for a while; at most once a minute. How many were closed."""
@@ -197,14 +225,10 @@ class Engine:
         seq, now = 0, self._clock.now()
         for found in again(self._reader, self._database, self._exchange, kept, self._retention, now, REBUILD_SPANS):
             mail = self._exchange.sort(found.spans, found.letters)
-            new, related, _ = self._preparation.unseen(mail.own, mail.copies)
-            if not new.height:
-                continue
-            seq += 1
-            change = self._preparation.change(new, related)
-            with self._database.connection() as connection:
-                edges, rows = numbered(connection, change, self._max_edges)
-            self._working.accept(self._working.add(seq, new, _samples(rows, edges)))
+            new, samples = self._known(mail)
+            if new.height:
+                seq += 1
+                self._working.accept(self._working.add(seq, new, samples))
         with self._database.connection() as connection:
             if observed.lock_position(connection, self.shard).seq != kept.seq:
                 raise StoreUnavailable("another process took the shard over")
@@ -212,6 +236,24 @@ class Engine:
             moved = dataclasses.replace(kept, seq=max(kept.seq, seq) + 1, holder=self._holder)
             observed.move_position(connection, moved, now, self.shard)
         return moved
+
+    def _known(self, mail: Mail) -> tuple[Spans, pl.DataFrame]:
+        """The new spans of mail that was rolled up before, and their samples."""
+
+        def known(mail: Mail) -> tuple[Spans, pl.DataFrame]:
+            new, related, _ = self._preparation.unseen(mail.own, mail.copies)
+            change = self._preparation.change(new, related)
+            with self._database.connection() as connection:
+                edges, rows = numbered(connection, change, self._max_edges)
+            return new, _samples(rows, edges)
+
+        try:
+            return known(mail)
+        except BaseException as error:
+            if not unforeseen(error):
+                raise
+        # What was set aside is in the log as before.
+        return known(mail.some(parted(mail.rows(), tried(lambda rows: known(mail.some(rows)))).good))
 
     def position(self) -> dict[str, int]:
         """The position that is committed."""
@@ -265,16 +307,18 @@ class Engine:
             ],
         }
 
-    def _commit(self, prepared: Prepared) -> Batch | None:
-        """Write what a batch changes and move the position. None where another process has moved it."""
+    def _commit(
+        self, prepared: Prepared, aside: Sequence[tuple[Mail, str]] = (), *, trial: bool = False
+    ) -> Batch | None:
+        """Write what a batch changes, put what does not go with it `aside` and move the position. None where another process has moved it. A `trial` changes nothing."""
         assert self._seq is not None
         seq, self._seq = self._seq + 1, None
         now = self._clock.now()
-        new, change, mail, after = prepared.new, prepared.change, prepared.mail, prepared.after
-        if prepared.more and self._exchange.shard is None:
+        new, change, taken, after = prepared.new, prepared.change, prepared.taken, prepared.taken.after
+        if taken.more and self._exchange.shard is None and not trial:
             # The next batch finds these spans as if they were committed; should they not be, it is dropped with them.
             self._working.hold(new)
-            self._ahead.begin(lambda: self._preparation.next(after, prepared.max_spans, now))
+            self._ahead.begin(lambda: self._preparation.next(after, taken.max_spans, now))
         with self._database.connection() as connection:
             stored = observed.lock_position(connection, self.shard)
             if stored.seq != seq - 1:
@@ -286,7 +330,8 @@ class Engine:
                 touched = row_keys(rows).join(edges, on="edge")
                 rows = without_settled(rows, edges, observed.settled_windows(connection, windows_of(touched)))
                 samples = _samples(rows, edges)
-            part = self._working.add(seq, new, samples)
+            # Full disks are no fault of spans: trials do not write.
+            part = None if trial else self._working.add(seq, new, samples)
             if change is not None:
                 pending = roll(
                     connection,
@@ -300,22 +345,28 @@ class Engine:
                 touched = windows_of(row_keys(rows).join(edges, on="edge"))
                 windows = touched.height
                 observed.touch_windows(connection, touched, now)
-            self._exchange.answer(connection, mail, prepared.related, new, now)
-            counted = delivery_counts(prepared.late, prepared.repeated, prepared.rejections, now)
+            self._exchange.answer(connection, taken.mail, prepared.related, new, now)
+            counted = delivery_counts(prepared.late, prepared.repeated, taken.rejections, now)
             if counted.height:
                 observed.count_deliveries(connection, of_services(connection, counted, self._strangers))
+            for mail, reason in aside:
+                observed_aside.put(connection, self.shard, together([mail.own, mail.copies]).frame(), reason, now)
             observed.move_position(
                 connection,
                 dataclasses.replace(stored, position=after, seq=seq, holder=self._holder),
                 now,
                 self.shard,
             )
+            if part is None:
+                connection.rollback()
+                return Batch()
         self._working.accept(part)
         self._seq, self._position, self._pending = seq, after, pending
         # The working spans are durable: the log may let go.
         self._reader.release(after)
-        counts = (int(counted[name].sum()) for name in ("late", "duplicates", "rejected"))
-        return Batch(max(mail.own.height, 1), windows, *counts)
+        late, duplicates, rejected = (int(counted[name].sum()) for name in ("late", "duplicates", "rejected"))
+        odd = sum(mail.own.height + mail.copies.height for mail, _ in aside)
+        return Batch(max(taken.mail.own.height, 1), windows, late, duplicates, rejected, odd)
 
 
 def _samples(rows: Rows, edges: pl.DataFrame) -> pl.DataFrame:

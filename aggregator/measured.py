@@ -35,6 +35,7 @@ class Batches:
             telemetry.AGGREGATE_SPANS.inc(done.spans)
             telemetry.AGGREGATE_WINDOWS.inc(done.windows)
             telemetry.AGGREGATE_LATE.inc(done.late)
+            telemetry.AGGREGATE_ASIDE.inc(done.aside)
             telemetry.AGGREGATE_DUPLICATES.inc(done.duplicates)
             telemetry_spans.record(telemetry_spans.AGGREGATE_BATCH, now - began, spans=done.spans, windows=done.windows)
         return done

@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from aggregator.bounds import OTHER, folded, offenders
+from aggregator.bounds import OTHER, folded, of_all_sources, offenders
 from aggregator.delta import EDGE_COLUMNS, SERVICE, Delta, edge_rid
 from aggregator.packed import add_sketches
 from aggregator.rollup import EDGE, Rows, add_bags, add_totals
@@ -16,6 +16,8 @@ from nexus.store.pool import Connection
 
 # Names of a tenant that deliveries are counted under though no service has them: of spans that were refused or late, and nothing else.
 MAX_STRANGERS: Final = 1000
+# Overflow edges of single sources are at most one in so many of the limit.
+SPARE: Final = 10
 
 
 def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.DataFrame, Rows]:
@@ -29,7 +31,7 @@ def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.
         held = observed.edges_held(connection, tenants)
         room = {tenant: max(0, max_edges - held.get(tenant, 0)) for tenant in tenants}
         if any(count > room[tenant] for tenant, count in new["tenant"].value_counts().iter_rows()):
-            new = _fold(connection, new, room)
+            new = _fold(connection, new, room, max_edges // SPARE)
         known = pl.concat([known, observed.add_edges(connection, new.select(EDGE_COLUMNS).unique())])
         wanted = pl.concat([wanted.join(new.select("edge"), on="edge", how="anti"), new.select(wanted.columns)])
     edges = wanted.join(known.unique(), on=["tenant", "rid"])
@@ -49,12 +51,28 @@ def numbered(connection: Connection, change: Delta, max_edges: int) -> tuple[pl.
     return edges.select("tenant", "relation", edge="id").unique(), summed
 
 
-def _fold(connection: Connection, new: pl.DataFrame, room: dict[str, int]) -> pl.DataFrame:
+def _fold(connection: Connection, new: pl.DataFrame, room: dict[str, int], spare: int) -> pl.DataFrame:
     before = new.select("edge", named="source")
-    new = folded(new, room, observed.known_services(connection, list(room)))
+    new = _with_rids(folded(new, room, observed.known_services(connection, list(room))))
     observed.count_overflow(connection, offenders(new.filter("over").join(before, on="edge")))
-    rids = [edge_rid(key) for key in new.select("relation", *EDGE[2:]).iter_rows()]
-    return new.with_columns(rid=pl.Series(rids, dtype=pl.String)).drop("over")
+    # As many sources as there may be would each have an overflow edge of their own, of each relation and kind.
+    mine = (
+        new.filter(pl.col("over") & (pl.col("source") != OTHER)).select("tenant", "rid").unique().sort("tenant", "rid")
+    )
+    fresh = mine.join(observed.edge_ids(connection, mine), on=["tenant", "rid"], how="anti", maintain_order="left")
+    if fresh.height:
+        left = {
+            tenant: max(0, spare - count) for tenant, count in observed.overflow_held(connection, list(room)).items()
+        }
+        rank = pl.int_range(pl.len()).over("tenant")
+        beyond = fresh.filter(rank >= pl.col("tenant").replace_strict(left, default=spare, return_dtype=pl.Int64))
+        new = _with_rids(of_all_sources(new, beyond))
+    return new.drop("over")
+
+
+def _with_rids(edges: pl.DataFrame) -> pl.DataFrame:
+    rids = [edge_rid(key) for key in edges.select("relation", *EDGE[2:]).iter_rows()]
+    return edges.with_columns(rid=pl.Series(rids, dtype=pl.String))
 
 
 def of_services(connection: Connection, counted: pl.DataFrame, strangers: dict[str, set[str]]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from threading import Thread
 
 import polars as pl
 
+from aggregator.apart import Rows
 from aggregator.delta import Delta, delta, unseen
 from aggregator.exchange import Exchange, Mail
 from aggregator.outlying import admitted
@@ -19,32 +21,44 @@ from aggregator.working import WorkingSpans
 from nexus.model.coded import Spans, coded, together
 from nexus.model.tables import stable_order
 from nexus.ports.span_log import CodedSpanLogReader, LoggedRejection, SpanLogReader
+from nexus.store import observed_aside
 from nexus.store.pool import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A batch of the log up to `after`, of about `max_spans`.
-
-    `admitted`: the spans that count, and `late`, how many of each service do not; of the first those that are `new`, in the order of traces, and how many of each
-    service were `repeated`; `related`: the known spans beside them; `change`: what they change, None where nothing is new.
-    """
+class Taken:
+    """What was read of the log up to the position `after`; about `max_spans` were asked for."""
 
     after: dict[str, int]
     max_spans: int
     mail: Mail
     rejections: Sequence[LoggedRejection]
+
+    @property
+    def more(self) -> bool:
+        """Whether so much was there that more is likely to wait."""
+        return 2 * self.mail.own.height >= self.max_spans
+
+    def some(self, rows: Rows) -> Taken:
+        """With these of the spans (numbers as of `Mail.rows`) only."""
+        return dataclasses.replace(self, mail=self.mail.some(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A batch, `taken`, as it will be written.
+
+    `admitted`: the spans that count, and `late`, how many of each service do not; of the first those that are `new`, in the order of traces, and how many of each
+    service were `repeated`; `related`: the known spans beside them; `change`: what they change, None where nothing is new.
+    """
+
+    taken: Taken
     admitted: Spans
     late: pl.DataFrame
     new: Spans
     related: Spans
     repeated: pl.DataFrame
     change: Delta | None
-
-    @property
-    def more(self) -> bool:
-        """Whether so much was there that more is likely to wait."""
-        return 2 * self.mail.own.height >= self.max_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +74,11 @@ class Preparation:
 
     def next(self, position: dict[str, int], max_spans: int, now: datetime) -> Prepared | None:
         """The batch after `position`; None where there is nothing new."""
+        taken = self.take(position, max_spans)
+        return None if taken is None else self.prepared(taken, now)
+
+    def take(self, position: dict[str, int], max_spans: int) -> Taken | None:
+        """What is new after `position`, and letters and pieces that wait; None where nothing is."""
         if isinstance(self.reader, CodedSpanLogReader):
             spans, after = self.reader.read_coded(position, max_spans)
         else:
@@ -67,30 +86,29 @@ class Preparation:
             spans = coded(frame)
         with self.database.connection() as connection:
             letters = self.exchange.waiting(connection)
-        if after == position and not letters:
+            pieces = observed_aside.asked(connection, self.exchange.number)
+        if after == position and not letters and not pieces:
             return None
-        mail = self.exchange.sort(spans, letters)
+        mail = self.exchange.sort(spans, letters, pieces)
+        return Taken(after, max_spans, mail, self.reader.rejected(position, after))
+
+    def prepared(self, taken: Taken, now: datetime) -> Prepared:
+        """What will be written of it."""
         with self.database.connection() as connection:
-            own, late = admitted(connection, mail.own, self.retention, now)
-        new, related, repeated = self.unseen(own, mail.copies)
+            own, late = admitted(connection, taken.mail.own, self.retention, now)
+        new, related, repeated = self.unseen(own, taken.mail.copies)
         new = new.take(stable_order(new.rows["tk"].to_numpy()))
-        return Prepared(
-            after,
-            max_spans,
-            mail,
-            self.reader.rejected(position, after),
-            own,
-            late,
-            new,
-            related,
-            repeated,
-            self.change(new, related) if new.height else None,
-        )
+        change = self.change(new, related) if new.height else None
+        return Prepared(taken, own, late, new, related, repeated, change)
 
     def stands(self, prepared: Prepared, now: datetime) -> bool:
-        """Whether what was prepared is what would be prepared now: no window has settled since, and none was opened far away."""
+        """Whether what was prepared beside a commit is what would be prepared now: no window has settled since, and none was opened far away."""
+        mail = prepared.taken.mail
+        if mail.letters or mail.pieces:
+            # The batch before may have taken them.
+            return False
         with self.database.connection() as connection:
-            own, _ = admitted(connection, prepared.mail.own, self.retention, now)
+            own, _ = admitted(connection, mail.own, self.retention, now)
         return own.rows.equals(prepared.admitted.rows)
 
     def unseen(self, own: Spans, copies: Spans) -> tuple[Spans, Spans, pl.DataFrame]:
@@ -129,4 +147,4 @@ class Ahead:
         return None if future is None or future.exception() is not None else future.result()
 
 
-__all__ = ["Ahead", "Preparation", "Prepared"]
+__all__ = ["Ahead", "Preparation", "Prepared", "Taken"]

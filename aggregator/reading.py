@@ -171,10 +171,10 @@ def read(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[
         rows = observed_read.rows_between(connection, tenant, span.grain, edges, span.start, span.end).with_columns(
             start=pl.col("start") * SECOND_NS
         )
-        folded, pending = (
-            codec.decode(rows.filter(pl.col("grain") != grain)) for grain in (observed.PENDING, span.grain)
-        )
-        if pending.totals.height:
+        waits = rows["grain"] == observed.PENDING
+        folded, pending = codec.decode(rows.filter(~waits)), no_parts()
+        if waits.any():
+            pending = codec.decode(rows.filter(waits))
             if span.grain == ERA:
                 hours = _hours_pending(connection, tenant, pending.bags)
                 pending = dataclasses.replace(pending, bags=pl.concat([by_day(pending.bags), hours]))

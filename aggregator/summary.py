@@ -10,7 +10,7 @@ import polars as pl
 
 from aggregator.bounds import OTHER
 from aggregator.extremes import TRACE, shown
-from aggregator.packed import unpack
+from aggregator.packed import PACKED, unpack
 from aggregator.parts import Parts
 from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
 from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
@@ -64,10 +64,8 @@ def summaries(parts: Parts) -> list[dict[str, Any]]:
         _take(out[place], seen[place], kind, items, n, m)
     for row, (instances, days) in zip(out, seen, strict=True):
         row["instances"], row["active_days"] = len(instances), len(days)
-    buckets = unpack(parts.sketches)
-    for number, name in enumerate(LATENCIES):
-        for place, *latency in _latencies(buckets, rows, number, name):
-            out[place][name] = latency
+    for place, number, *latency in _latencies(parts.sketches, rows):
+        out[place][LATENCIES[number]] = latency
     for place, *one in _examples(parts, places):
         out[place]["examples"].append(one)
     return out
@@ -124,23 +122,31 @@ def _take(
             row["sampling_known"] = sum(count for count, _, _ in known) / row["observed"] if row["observed"] else 0.0
 
 
-def _latencies(buckets: pl.DataFrame, rows: pl.DataFrame, number: int, name: str) -> Iterator[tuple[Any, ...]]:
-    """`place`, and what `summaries` says of a latency."""
-    sketch = buckets.filter((number_of(pl.col("mark")) == number) & (pl.col("n") > 0)).select(
-        *ROW, bucket=bucket_of(pl.col("mark")), n="n"
+def _latencies(sketches: pl.DataFrame, rows: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """`place`, which of `LATENCIES`, and what `summaries` says of it."""
+    of_rows = sketches.join(rows.select(*ROW, "place"), on=ROW).select(
+        "sketches", edge=pl.col("place").cast(pl.Int64), start=pl.lit(0, pl.Int64)
     )
-    low, high = f"{name}_min", f"{name}_max"
-    found = quantiles(sketch, list(ROW)).join(rows.select(*ROW, "place", f"{name}_sum", low, high), on=ROW)
+    buckets = unpack(of_rows.select(*PACKED)).filter(pl.col("n") > 0)
+    group = pl.col("edge") * len(LATENCIES) + number_of(pl.col("mark"))
+    found = quantiles(buckets.select(group.alias("group"), bucket=bucket_of(pl.col("mark")), n="n"), ["group"])
+    place, number = pl.col("group") // len(LATENCIES), pl.col("group") % len(LATENCIES)
+    # Totals of a row beside one another, so that one number finds them.
+    total, low, high = (
+        rows.select(pl.concat_list(f"{name}_{what}" for name in LATENCIES).explode()).to_series().gather(found["group"])
+        for what in ("sum", "min", "max")
+    )
+    found = found.with_columns(total=total, low=low, high=high)
     # Kept modulo 2^64, as any sum of such numbers: the sketch tells how often it went round, and is near enough up to 30,000 years.
-    rounds = ((pl.col("about") - pl.col(f"{name}_sum")) / _ROUND_NS).round()
-    inside = [pl.col(mark).clip(low, high) / _NS_IN_MS for mark in QUANTILES]
+    rounds = ((pl.col("about") - pl.col("total")) / _ROUND_NS).round()
     return found.select(
-        "place",
+        place,
+        number.alias("number"),
         "count",
-        (pl.col(f"{name}_sum") + rounds * _ROUND_NS) / _NS_IN_MS,
-        pl.col(low) / _NS_IN_MS,
-        *inside,
-        pl.col(high) / _NS_IN_MS,
+        (pl.col("total") + rounds * _ROUND_NS) / _NS_IN_MS,
+        pl.col("low") / _NS_IN_MS,
+        *[pl.col(mark).clip("low", "high") / _NS_IN_MS for mark in QUANTILES],
+        pl.col("high") / _NS_IN_MS,
     ).iter_rows()
 
 

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Final
 
 from designed.addresses import Address, addresses, is_public, resolve, stem, variable_words
@@ -160,13 +161,11 @@ def _dotenv(readings: Mapping[str, Reading]) -> dict[str, dict[str, str]]:
 
 def _around(dotenv: Mapping[str, dict[str, str]], path: str) -> dict[str, str]:
     """Values for a compose file: the nearest folder's `.env`."""
-    folder = posixpath.dirname(path)
-    while True:
-        if folder in dotenv:
-            return dotenv[folder]
-        if not folder:
-            return {}
-        folder = posixpath.dirname(folder)
+    for folder in PurePosixPath(path).parents:
+        name = "" if str(folder) == "." else str(folder)
+        if name in dotenv:
+            return dotenv[name]
+    return {}
 
 
 def _ports(reading: Reading, variables: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -29,7 +29,7 @@ from nexus.model.registry import Registry
 from nexus.ports.entities import Decision
 
 # Part of the key under which results are kept: raise it when readers or extractors give other results on the same text.
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable
 from itertools import pairwise
 
-from nexus.model.mentions import HANGUL
+from nexus.model.mentions import CAMEL, HANGUL
 from nexus.model.names import WORD
 
 # Bits a feature: with one hash, 1 in 20 of the features that are not there answers yes.
@@ -22,7 +22,7 @@ LARGEST = 1 << 20
 def signature(text: str) -> bytes:
     """The filter of a text; its length is a power of two."""
     words = [word.casefold() for word in WORD.findall(text)]
-    features = set(words)
+    features = {*words, *(word.casefold() for word in CAMEL.findall(text))}
     features.update(map("\0".join, pairwise(words)))
     features.update(_start(word) for word in set(words) if HANGUL.match(word))
     size = 64

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
 
-from diff import promises, rank, sentences
+from diff import rank
 from diff.components import Component, components
 from diff.evidence import Evidence
 from diff.fingerprint import fingerprint
@@ -19,37 +18,26 @@ from diff.gather import Indexes, explained, subject_of
 from diff.index import EdgeIndex, Pair, by_via, pairs_of
 from diff.names import End, same_topic
 from diff.policy import Policy
-from diff.presence import amount
-from diff.subject import Kind, Subject, Verdict, node_of
-from diff.traits import ASYNCHRONOUS, PROMISES, SEVERAL
-from diff.visibility import label, views
+from diff.presence import amount, foremost
+from diff.row import Row
+from diff.subject import Kind, Subject, Verdict
+from diff.traits import ASYNCHRONOUS, SEVERAL
+from diff.visibility import label, labels_of, views
 from diff.world import World
 from nexus.model.claim import Via
-from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
-from nexus.model.finding import Finding, Flag
-from nexus.model.service import UNNAMED, Node
+from nexus.model.edge import ObservedEdge, Relation
+from nexus.model.service import UNNAMED
 from nexus.plugins import load_plugins
 
+# Labels of claims: those that a reader sees, and those that it does not.
+View = tuple[frozenset[str], frozenset[str]]
+_ANY = Via()
 _DOCUMENTED_AS = {
     Relation.CALLS_OBSERVED: "CALLS",
     Relation.PUBLISHES_OBSERVED: "PUBLISHES",
     Relation.SUBSCRIBES_OBSERVED: "SUBSCRIBES",
     Relation.DELIVERS_OBSERVED: "DELIVERS",
 }
-
-
-class Row(NamedTuple):
-    """A finding as far as it is made of claims with the labels `needs`, without those in `hidden`.
-
-    `primary` is false for a finding beside another on the same relation (a broken promise). `calls` counts for the
-    traffic-weighted coverage. `sources` are protocol families that tell whether the source is still visible.
-    """
-
-    finding: Finding
-    needs: frozenset[str]
-    hidden: frozenset[str]
-    primary: bool
-    calls: int
 
 
 @cache
@@ -91,21 +79,31 @@ def compare(evidence: Evidence, policy: Policy) -> Comparison:
                 place = claim.document.rid, pair.target.key
                 reserved[place] = reserved.get(place, frozenset()).union(pair.source.identities)
     observed = [e for e in evidence.observed if amount(e)]
-    indexes = Indexes(
-        EdgeIndex(observed, world.names), EdgeIndex(evidence.edges, world.names), world, consumers, reserved
-    )
+    window = EdgeIndex(observed, world.names)
+    before = (*(e for e in evidence.observed if not amount(e)), *evidence.past)
+    past = EdgeIndex(before, world.names, window) if before else window
+    ignored = frozenset([e.rid for e in observed if _ignored(e, policy)])
+    indexes = Indexes(window, past, world, consumers, reserved, ignored)
     reach = rank.Reach(observed)
     rows: list[Row] = []
     every: set[str] = set()
     for component in components(pairs, observed, indexes):
-        labels = frozenset(label(c) for pair in component.pairs for c in pair.claims)
+        labels: frozenset[str] = frozenset()
+        for pair in component.pairs:
+            labels |= labels_of(pair.claims)
         every |= labels
-        for seen in views(labels) if labels else [frozenset()]:
+        for view in _views(labels):
             # Without any claim in sight and without edges there is nothing to judge.
-            if seen or component.edges:
-                rows += _judge(component, seen, labels - seen, indexes, reach)
-    rows.sort(key=lambda r: (-r.finding.rank, r.finding.fingerprint, _ordered(r.needs)))
+            if view[0] or component.edges:
+                rows += _judge(component, view, indexes, reach)
+    rows.sort(key=lambda r: (-r.rank, r.fingerprint, _ordered(r.needs)))
     return Comparison(tuple(rows), world, frozenset(every))
+
+
+@cache
+def _views(labels: frozenset[str]) -> tuple[View, ...]:
+    """Of each kind of reader."""
+    return tuple((seen, labels - seen) for seen in (views(labels) if labels else (labels,)))
 
 
 @cache
@@ -113,49 +111,51 @@ def _ordered(labels: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(labels))
 
 
-def _judge(
-    component: Component, seen: frozenset[str], hidden: frozenset[str], indexes: Indexes, reach: rank.Reach
-) -> Iterator[Row]:
-    """Findings of one group for readers who see the labels `seen` and not those in `hidden`."""
-    view = (seen, hidden)
-    left = component.edges
-    if seen:
-        shown = [
-            pair for whole in component.pairs if (pair := whole if not hidden else replace_claims(whole, seen)).claims
-        ]
-        documented = frozenset([pair.key for pair in shown])
-        here = _consumers_in(indexes, shown)
+def _judge(component: Component, view: View, indexes: Indexes, reach: rank.Reach) -> list[Row]:
+    """Findings of one group for the readers of `view`."""
+    world, left = indexes.world, component.edges
+    made: list[tuple[Subject, Kind, Verdict | None, bool]] = []
+    if view[0]:
         spoken: set[str] = set()
-        for pair in shown:
-            for via, environment, claims in by_via(pair.claims, pair.relation):
-                subject = subject_of(pair, via, environment, claims, documented, here)
-                settled, extra = judge_documented(subject, indexes.world)
-                if settled is not None or extra:
-                    spoken.update([e.rid for e in subject.edges])
-                for kind, verdict in (*([settled] if settled else []), *extra):
-                    spoken.update([e.rid for e in _spoken_for(kind, subject, indexes)])
-                    yield _row(
-                        subject,
-                        kind,
-                        verdict,
-                        indexes.world,
-                        reach,
-                        view,
-                        primary=settled is not None and verdict is settled[1],
-                    )
+        for subject in _subjects(component, view, indexes):
+            settled, extra = judge_documented(subject, world)
+            if settled is not None or extra:
+                spoken.update([e.rid for e in subject.edges])
+            for main, found in ((True, settled), *((False, one) for one in extra)):
+                if found is not None:
+                    spoken.update([e.rid for e in _spoken_for(found[0], subject, indexes)])
+                    made.append((subject, *found, main))
         left = tuple([e for e in left if e.rid not in spoken])
-    for edges in _alike([e for e in left if not _ignored(e, indexes)], indexes):
+    for edges in _alike(left, indexes):
         subject = _undocumented(edges, indexes)
         for kind in _of_side("observed"):
-            found = kind.decide(subject, indexes.world)
-            if found is not None:
-                yield _row(subject, kind, found, indexes.world, reach, view, primary=True)
+            verdict = kind.decide(subject, world)
+            if verdict is not None:
+                made.append((subject, kind, verdict, True))
                 break
+    return [_row(subject, kind, verdict, world, reach, view, primary=main) for subject, kind, verdict, main in made]
+
+
+def _subjects(component: Component, view: View, indexes: Indexes) -> Iterator[Subject]:
+    """What the claims of a group that a reader sees are about."""
+    seen, hidden = view
+    shown = component.pairs
+    if hidden:
+        shown = tuple([pair for whole in shown if (pair := replace_claims(whole, seen)).claims])
+    documented = frozenset([pair.key for pair in shown])
+    here = _consumers_in(indexes, shown)
+    for pair in shown:
+        for via, environment, claims in by_via(pair.claims, pair.relation):
+            yield subject_of(pair, via, environment, claims, documented, here)
 
 
 def _alike(edges: Sequence[ObservedEdge], indexes: Indexes) -> list[Sequence[ObservedEdge]]:
     """Undocumented edges by the relation of the same identities (a service under two host names), without deliveries that others imply."""
-    told = [e for e in edges if e.relation is not Relation.DELIVERS_OBSERVED or not _implied(e, indexes)]
+    told = [
+        e
+        for e in edges
+        if e.rid not in indexes.ignored and (e.relation is not Relation.DELIVERS_OBSERVED or not _implied(e, indexes))
+    ]
     if len(told) <= 1:
         return [told] if told else []
     names = indexes.world.names
@@ -182,7 +182,7 @@ def _consumers_in(indexes: Indexes, shown: Sequence[Pair]) -> Indexes:
 def replace_claims(pair: Pair, seen: frozenset[str]) -> Pair:
     """The pair with the claims that a reader of those labels sees."""
     kept = tuple(c for c in pair.claims if label(c) in seen)
-    return pair if len(kept) == len(pair.claims) else replace(pair, claims=kept)
+    return pair if len(kept) == len(pair.claims) else pair._replace(claims=kept)
 
 
 @cache
@@ -191,10 +191,15 @@ def _asked(side: str, given: int) -> tuple[Kind, ...]:
     return tuple(kind for kind in _of_side(side) if kind.needs & given == kind.needs)
 
 
-def judge_documented(subject: Subject, world: World) -> tuple[tuple[Kind, Verdict] | None, list[tuple[Kind, Verdict]]]:
-    """What settles a documented relation, and the findings beside it."""
-    settled = None
+def judge_documented(
+    subject: Subject, world: World
+) -> tuple[tuple[Kind, Verdict | None] | None, list[tuple[Kind, Verdict]]]:
+    """What settles a documented relation, and the findings beside it. A verdict that is certain is still to be made."""
+    settled: tuple[Kind, Verdict | None] | None = None
     for kind in _asked("designed", subject.traits):
+        if kind.certain:
+            settled = (kind, None)
+            break
         verdict = kind.decide(subject, world)
         # A reversed arrow that is not decided is told by its two sides, each undecided.
         if verdict is not None and not (verdict.undecided and kind.status == "direction"):
@@ -227,8 +232,7 @@ def _spoken_for(kind: Kind, subject: Subject, indexes: Indexes) -> tuple[Observe
     return ()
 
 
-def _ignored(edge: ObservedEdge, indexes: Indexes) -> bool:
-    policy = indexes.world.policy
+def _ignored(edge: ObservedEdge, policy: Policy) -> bool:
     unnamed = UNNAMED in (edge.source.name, edge.target.name)
     return unnamed or (edge.infrastructure and not policy.infrastructure) or (edge.is_self and not policy.self_calls)
 
@@ -252,68 +256,17 @@ def _ends(edge: ObservedEdge, indexes: Indexes) -> tuple[End, End]:
 
 def _undocumented(edges: Sequence[ObservedEdge], indexes: Indexes) -> Subject:
     """Edges between the same identities (a service under two host names) are one subject."""
-    edge = max(edges, key=lambda e: (amount(e), e.rid)) if len(edges) > 1 else edges[0]
+    edge = foremost(edges)
     source, target = _ends(edge, indexes)
-    return Subject(_DOCUMENTED_AS[edge.relation], source, target, Via(), edge.source.environment, edges=tuple(edges))
+    return Subject(_DOCUMENTED_AS[edge.relation], source, target, _ANY, edge.source.environment, edges=tuple(edges))
 
 
 def _row(
-    subject: Subject,
-    kind: Kind,
-    verdict: Verdict,
-    world: World,
-    reach: rank.Reach,
-    view: tuple[frozenset[str], frozenset[str]],
-    *,
-    primary: bool,
+    subject: Subject, kind: Kind, verdict: Verdict | None, world: World, reach: rank.Reach, view: View, *, primary: bool
 ) -> Row:
     environment = subject.environment or world.evidence.environment
-    if subject.claims:
-        source, target = node_of(subject.source, environment), node_of(subject.target, environment)
-    else:
-        strongest = max(subject.edges, key=lambda e: (amount(e), e.rid)) if len(subject.edges) > 1 else subject.edges[0]
-        source, target = strongest.source, strongest.target
-    details: dict[str, Any] = dict(verdict.details)
-    if (
-        subject.traits & PROMISES
-        and kind.status == "confirmed"
-        and (checked := [p.as_dict() for p in promises.check(subject, world)])
-    ):
-        details["promises"] = checked
-    if series := world.series(subject.past or subject.edges):
-        details["series"] = {"from": world.evidence.history_from.isoformat(), "days": series}
-    if subject.source.members or subject.target.members:
-        details["members"] = [*subject.source.members, *subject.target.members]
     identity = fingerprint(
         kind.identity, subject.relation, subject.source.key, subject.target.key, subject.via, environment
     )
-    finding = Finding(
-        identity,
-        kind.flag,
-        kind.status,
-        verdict.reason,
-        subject.relation,
-        source,
-        target,
-        subject.via,
-        environment,
-        kind.severity if verdict.severity is None else verdict.severity,
-        rank.score(kind, verdict, subject, reach, world),
-        sentences.summary(kind, verdict, source, target, subject.relation),
-        exposure=verdict.exposure,
-        what_would_change_this=verdict.change,
-        designed=_designed(identity, subject, source, target),
-        observed=verdict.edge,
-        undecided=verdict.undecided,
-        details=details,
-    )
-    calls = sum([amount(e) for e in subject.edges]) if primary and kind.flag is not Flag.DOC_ONLY else 0
-    return Row(finding, view[0], view[1], primary, calls)
-
-
-def _designed(identity: str, subject: Subject, source: Node, target: Node) -> DesignedEdge | None:
-    return (
-        DesignedEdge(identity, Relation(subject.relation), source, target, subject.via, subject.claims)
-        if subject.claims
-        else None
-    )
+    score = rank.score(kind, verdict, subject, reach, world) if kind.weight and verdict is not None else 0.0
+    return Row(identity, score, environment, kind, subject, world, view[0], view[1], primary, verdict)

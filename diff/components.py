@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from diff.families import is_messaging
 from diff.gather import CALLS, DELIVERS, Indexes, explained, subject_of
@@ -13,51 +12,54 @@ from nexus.model.edge import ObservedEdge
 from nexus.model.service import NodeKind
 
 
-class Union:
-    """Disjoint sets."""
-
-    def __init__(self) -> None:
-        self._parent: dict[Hashable, Hashable] = {}
-
-    def find(self, item: Hashable) -> Hashable:
-        """The set's representative."""
-        parent = self._parent.setdefault(item, item)
-        while parent != self._parent[parent]:
-            self._parent[parent] = self._parent[self._parent[parent]]
-            parent = self._parent[parent]
-        self._parent[item] = parent
-        return parent
-
-    def join(self, one: Hashable, other: Hashable) -> None:
-        """Make two sets one."""
-        self._parent[self.find(other)] = self.find(one)
-
-
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(NamedTuple):
     """Documented pairs and the observed edges that they touch; or one observed edge that nothing touches."""
 
     pairs: tuple[Pair, ...]
     edges: tuple[ObservedEdge, ...]
 
 
+class _Union:
+    """Disjoint sets of the numbers below `size`."""
+
+    def __init__(self, size: int) -> None:
+        self._parent = list(range(size))
+
+    def find(self, item: int) -> int:
+        """The set's representative."""
+        parent = self._parent
+        while (above := parent[item]) != item:
+            parent[item] = item = parent[above]
+        return item
+
+    def join(self, one: int, other: int) -> None:
+        """Make two sets one."""
+        self._parent[self.find(other)] = self.find(one)
+
+
 def components(pairs: Sequence[Pair], edges: Iterable[ObservedEdge], indexes: Indexes) -> list[Component]:
     """All groups, in order of their first pair, then of their first edge."""
-    union = Union()
     known = {edge.rid: edge for edge in edges}
-    for pair in pairs:
-        here: Hashable = ("pair", pair.key)
-        union.join(here, ("ends", *sorted((pair.source.key, pair.target.key))))
-        if pair.relation != "CALLS":
-            union.join(here, ("channel", pair.target.key))
+    ordered = [known[rid] for rid in sorted(known)]
+    number = {edge.rid: at for at, edge in enumerate(ordered, len(pairs))}
+    union = _Union(len(pairs) + len(ordered))
+    # The first pair between two ends, whichever way; of a channel.
+    between: dict[tuple[str, str], int] = {}
+    channel: dict[str, int] = {}
+    for at, pair in enumerate(pairs):
+        one, other = pair.source.key, pair.target.key
+        if (first := between.setdefault((one, other) if one < other else (other, one), at)) != at:
+            union.join(first, at)
+        if pair.relation != "CALLS" and (first := channel.setdefault(other, at)) != at:
+            union.join(first, at)
         for rid in touched(pair, indexes):
-            if rid in known:
-                union.join(here, ("edge", rid))
-    groups: dict[Hashable, tuple[list[Pair], list[ObservedEdge]]] = defaultdict(lambda: ([], []))
-    for pair in pairs:
-        groups[union.find(("pair", pair.key))][0].append(pair)
-    for rid in sorted(known):
-        groups[union.find(("edge", rid))][1].append(known[rid])
+            if rid in number:
+                union.join(at, number[rid])
+    groups: dict[int, tuple[list[Pair], list[ObservedEdge]]] = {}
+    for at, pair in enumerate(pairs):
+        groups.setdefault(union.find(at), ([], []))[0].append(pair)
+    for at, edge in enumerate(ordered, len(pairs)):
+        groups.setdefault(union.find(at), ([], []))[1].append(edge)
     return [Component(tuple(found), tuple(touching)) for found, touching in groups.values()]
 
 
@@ -65,10 +67,9 @@ def touched(pair: Pair, indexes: Indexes) -> set[str]:
     """Observed edges that some claim of the pair may look at, whatever else is documented."""
     found: set[str] = set()
     if _plain(pair):
-        window = indexes.window
-        for edges in (window.between(CALLS, pair.source, pair.target), window.between(CALLS, pair.target, pair.source)):
-            found.update(e.rid for e in edges)
-        if not window.between(DELIVERS, pair.source, pair.target):
+        source, target, window = pair.source, pair.target, indexes.window
+        found.update([e.rid for e in window.between(CALLS, source, target) + window.between(CALLS, target, source)])
+        if not window.between(DELIVERS, source, target):
             return found
     for via, environment, claims in by_via(pair.claims, pair.relation):
         subject = subject_of(pair, via, environment, claims, frozenset(), indexes)

@@ -213,7 +213,7 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
     enough = m >= needed and days >= days_min
     because = rules_out(exposure)
     # Days lost since the source is known: with them as the others are, it would be decided.
-    lost = (world.gap_mask >> min(counted, default=0)).bit_count()
+    lost = (world.gap_mask >> min(counted, default=0)).bit_count() if world.gap_mask else 0
     if not enough and lost and days + lost >= days_min and m + lost * (m / max(days, 1)) >= needed:
         return Absence(
             "none",

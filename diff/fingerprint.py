@@ -10,14 +10,6 @@ from nexus.model.claim import Via
 
 def fingerprint(kind: str, relation: str, source: str, target: str, via: Via, environment: str) -> str:
     """32 hex digits over (kind, type, source, target, via, environment). Ends are identities ("kind:name")."""
-    parts = (
-        kind,
-        relation,
-        source,
-        target,
-        family(via.protocol) if via.protocol else "",
-        via.operation,
-        via.channel,
-        environment,
-    )
+    protocol = family(via.protocol) if via.protocol else ""
+    parts = (kind, relation, source, target, protocol, via.operation, via.channel, environment)
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]

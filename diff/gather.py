@@ -46,6 +46,8 @@ class Indexes:
     consumers: dict[str, tuple[End, ...]]
     # (document, target) -> identities that a list of it reserves the target for.
     reserved: dict[tuple[str, str], frozenset[str]]
+    # Edges (rid) that are no findings by themselves.
+    ignored: frozenset[str]
 
 
 def like(relation: str, source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
@@ -55,7 +57,10 @@ def like(relation: str, source: End, target: End, environment: str, index: EdgeI
             SUBSCRIBES, source, target, environment
         )
     found = index.between(OBSERVED_OF[relation], source, target, environment)
-    return tuple([e for e in found if not e.is_self]) if found else ()
+    for edge in found:
+        if edge.is_self:
+            return tuple([e for e in found if not e.is_self])
+    return found
 
 
 def through_topic(source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
@@ -80,7 +85,7 @@ def subject_of(
     given = traits.said(pair.relation, claims)
     source, target, window = pair.source, pair.target, indexes.window
     edges = like(pair.relation, source, target, environment, window)
-    past = like(pair.relation, source, target, environment, indexes.past)
+    past = edges if indexes.past is window else like(pair.relation, source, target, environment, indexes.past)
     deliveries: Edges = ()
     other: Edges = ()
     opposite: Edges = ()

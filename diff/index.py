@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from diff.families import UNKNOWN, compatible, family
 from diff.names import End, Names, same_topic
@@ -17,49 +17,66 @@ OBSERVED_OF = {
     "SUBSCRIBES": Relation.SUBSCRIBES_OBSERVED.value,
 }
 _NONE: tuple[ObservedEdge, ...] = ()
+_ANY = Via()
+
+
+# Edges by (an end's identity, the other's), or by one end's.
+_ByPair = dict[tuple[str, str], tuple[ObservedEdge, ...]]
+_ByEnd = defaultdict[str, list[ObservedEdge]]
 
 
 class EdgeIndex:
-    """Edges of one range."""
+    """Edges of one range, those `beside` it included."""
 
-    def __init__(self, edges: Iterable[ObservedEdge], names: Names) -> None:
-        self._pairs: dict[tuple[str, str, str], list[ObservedEdge]] = defaultdict(list)
-        self._targets: dict[tuple[str, str], list[ObservedEdge]] = defaultdict(list)
-        self._sources: dict[tuple[str, str], list[ObservedEdge]] = defaultdict(list)
+    def __init__(self, edges: Iterable[ObservedEdge], names: Names, beside: EdgeIndex | None = None) -> None:
+        self._beside = beside
+        self._pairs: dict[str, _ByPair] = defaultdict(dict)
+        self._targets: dict[str, _ByEnd] = defaultdict(lambda: defaultdict(list))
+        self._sources: dict[str, _ByEnd] = defaultdict(lambda: defaultdict(list))
         for edge in sorted(edges, key=lambda e: e.rid):
-            sources, targets, relation = names.observed(edge.source), names.observed(edge.target), edge.relation.value
-            for source in sources:
+            relation, one = edge.relation.value, (edge,)
+            pairs, into, out = self._pairs[relation], self._targets[relation], self._sources[relation]
+            targets = names.observed(edge.target)
+            for source in names.observed(edge.source):
                 for target in targets:
-                    self._pairs[relation, source, target].append(edge)
-                self._sources[relation, source].append(edge)
+                    pairs[source, target] = pairs.get((source, target), _NONE) + one
+                out[source].append(edge)
             for target in targets:
-                self._targets[relation, target].append(edge)
+                into[target].append(edge)
 
     def between(self, relation: str, source: End, target: End, environment: str = "") -> tuple[ObservedEdge, ...]:
         """Edges from any identity of one end to any of the other."""
-        if len(source.identities) == 1 and len(target.identities) == 1:
-            found: Sequence[ObservedEdge] = self._pairs.get(
-                (relation, source.identities[0], target.identities[0]), _NONE
-            )
-        else:
-            unique = {
-                e.rid: e
-                for s in source.identities
-                for t in target.identities
-                for e in self._pairs.get((relation, s, t), _NONE)
-            }
-            found = [unique[rid] for rid in sorted(unique)]
-        if not environment or not found:
-            return tuple(found)
-        return tuple([e for e in found if e.source.environment == environment])
+        found = _NONE
+        if pairs := self._pairs.get(relation):
+            if len(source.identities) == 1 and len(target.identities) == 1:
+                found = pairs.get((source.identities[0], target.identities[0]), _NONE)
+            else:
+                found = _unique(
+                    e for s in source.identities for t in target.identities for e in pairs.get((s, t), _NONE)
+                )
+            if environment and found:
+                found = tuple([e for e in found if e.source.environment == environment])
+        return (
+            found if self._beside is None else _both(found, self._beside.between(relation, source, target, environment))
+        )
 
     def into(self, relation: str, target: End) -> tuple[ObservedEdge, ...]:
         """Edges to an end."""
-        return _unique(e for t in target.identities for e in self._targets.get((relation, t), _NONE))
+        found = _of_ends(self._targets.get(relation), target)
+        return found if self._beside is None else _both(found, self._beside.into(relation, target))
 
     def out_of(self, relation: str, source: End) -> tuple[ObservedEdge, ...]:
         """Edges from an end."""
-        return _unique(e for s in source.identities for e in self._sources.get((relation, s), _NONE))
+        found = _of_ends(self._sources.get(relation), source)
+        return found if self._beside is None else _both(found, self._beside.out_of(relation, source))
+
+
+def _of_ends(edges: _ByEnd | None, end: End) -> tuple[ObservedEdge, ...]:
+    return _unique(e for key in end.identities for e in edges.get(key, _NONE)) if edges else _NONE
+
+
+def _both(one: tuple[ObservedEdge, ...], other: tuple[ObservedEdge, ...]) -> tuple[ObservedEdge, ...]:
+    return _unique((*one, *other)) if one and other else one or other
 
 
 def _unique(edges: Iterable[ObservedEdge]) -> tuple[ObservedEdge, ...]:
@@ -67,19 +84,18 @@ def _unique(edges: Iterable[ObservedEdge]) -> tuple[ObservedEdge, ...]:
     return tuple(found[rid] for rid in sorted(found))
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """All claims of one relation between two ends."""
+class Pair(NamedTuple):
+    """All claims of one relation between two ends. `key`: relation and the ends' keys."""
 
-    relation: str
+    key: tuple[str, str, str]
     source: End
     target: End
     claims: tuple[Claim, ...]
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """Identity of the pair."""
-        return (self.relation, self.source.key, self.target.key)
+    def relation(self) -> str:
+        """What the claims say of the ends."""
+        return self.key[0]
 
 
 def pairs_of(designed: Iterable[DesignedEdge], names: Names) -> list[Pair]:
@@ -98,7 +114,7 @@ def pairs_of(designed: Iterable[DesignedEdge], names: Names) -> list[Pair]:
             entry[2][_place(claim)] = claim
     return [
         Pair(
-            key[0],
+            key,
             source,
             target,
             tuple(claims.values()) if len(claims) == 1 else tuple(claims[place] for place in sorted(claims, key=repr)),
@@ -130,7 +146,7 @@ def by_via(claims: Sequence[Claim], relation: str) -> list[tuple[Via, str, tuple
     """
     if len(claims) == 1:
         only = _key(claims[0], relation)
-        return [(Via(only[0], only[1], only[2]), only[3], tuple(claims))]
+        return [(Via(*only[:3]) if any(only[:3]) else _ANY, only[3], tuple(claims))]
     groups: dict[tuple[str, str, str, str], list[Claim]] = {}
     for claim in claims:
         groups.setdefault(_key(claim, relation), []).append(claim)

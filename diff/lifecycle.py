@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
-from diff.compare import Comparison, Row
+from diff.compare import Comparison
 from diff.policy import Policy
+from diff.row import Row
 from diff.world import World
 from nexus.model.finding import Finding, Flag, Memory, State
+from nexus.model.service import Node
 
 # Verdicts that lost their telemetry.
 BLIND = frozenset(
@@ -51,23 +53,22 @@ class Change:
 
 def sightings(rows: Iterable[Row], world: World) -> dict[str, Sighting]:
     """Fingerprint -> sighting. Where readers see different verdicts under one fingerprint, the one of those who see most counts."""
-    found: dict[str, tuple[tuple[int, int], Sighting]] = {}
+    found: dict[str, tuple[tuple[int, int], Row]] = {}
     for row in rows:
-        finding = row.finding
-        if finding.flag is Flag.CONFIRMED or finding.status in ("planned", "deprecated", "infrastructure"):
+        if row.kind.flag is Flag.CONFIRMED or row.kind.status in ("planned", "deprecated", "infrastructure"):
             continue
         weight = (len(row.needs), -len(row.hidden))
-        known = found.get(finding.fingerprint)
+        known = found.get(row.fingerprint)
         if known is None or weight > known[0]:
-            found[finding.fingerprint] = (
-                weight,
-                Sighting(finding, _identity(finding, world, "source"), _identity(finding, world, "target")),
-            )
-    return {fingerprint: sighting for fingerprint, (_, sighting) in found.items()}
+            found[row.fingerprint] = (weight, row)
+    return {fingerprint: _sighting(row.finding, world) for fingerprint, (_, row) in found.items()}
 
 
-def _identity(finding: Finding, world: World, end: str) -> str:
-    node = finding.source if end == "source" else finding.target
+def _sighting(finding: Finding, world: World) -> Sighting:
+    return Sighting(finding, _identity(finding, world, finding.source), _identity(finding, world, finding.target))
+
+
+def _identity(finding: Finding, world: World, node: Node) -> str:
     if finding.designed is not None:
         return world.names.designed(
             node.name, node.kind.value, node.environment if finding.designed.claims[0].environment else ""

@@ -8,7 +8,7 @@ an observed node when they share one. So an alias never shows as both a dead doc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nexus.model.edge import ObservedEdge
 from nexus.model.entity import Entity
@@ -39,11 +39,11 @@ class End:
     # Spellings that a trace could show it under, for the search among unresolved targets.
     spellings: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    # What the fingerprint and the grouping use.
+    key: str = field(init=False)
 
-    @property
-    def key(self) -> str:
-        """What the fingerprint and the grouping use."""
-        return self.identities[0]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", self.identities[0])
 
 
 class Names:

@@ -43,7 +43,8 @@ class Notifier:
         if not self._urls or not changes:
             return
         seen = visible(run.labels, self._clearance, ())
-        shown = {row.finding.fingerprint: row.finding for row in comparison.seen_with(seen)}
+        told = {change.fingerprint for change in changes}
+        shown = {row.fingerprint: row.finding for row in comparison.seen_with(seen) if row.fingerprint in told}
         shown |= {
             item.finding.fingerprint: item.finding
             for item in carried(connection, tenant, run.id, run.environment, seen)

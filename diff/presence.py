@@ -39,6 +39,11 @@ def amount(edge: ObservedEdge) -> int:
     return edge.calls or edge.messages or edge.handled
 
 
+def foremost(edges: Sequence[ObservedEdge]) -> ObservedEdge:
+    """The edge whose ends stand for all."""
+    return max(edges, key=lambda e: (amount(e), e.rid)) if len(edges) > 1 else edges[0]
+
+
 def total(edges: Iterable[ObservedEdge]) -> int:
     """Calls or messages together."""
     return sum(amount(edge) for edge in edges)

@@ -22,19 +22,16 @@ class Reach:
             neighbours.setdefault(edge.source.name, set()).add(edge.target.name)
             neighbours.setdefault(edge.target.name, set()).add(edge.source.name)
             self.busiest = max(self.busiest, amount(edge))
-        self._degree = {name: len(found) for name, found in neighbours.items()}
-        self._most = max(self._degree.values(), default=1)
+        most = math.log1p(max(map(len, neighbours.values()), default=1))
+        self._shares = {name: 0.5 + 0.5 * math.log1p(len(found)) / most for name, found in neighbours.items()}
 
-    def share(self, *names: str) -> float:
+    def share(self, one: str, other: str) -> float:
         """0.5 for nodes without neighbours, 1 for the best connected one."""
-        degree = max([self._degree.get(name, 0) for name in names], default=0)
-        return 0.5 + 0.5 * math.log1p(degree) / math.log1p(self._most)
+        return max(self._shares.get(one, 0.5), self._shares.get(other, 0.5))
 
 
 def score(kind: Kind, verdict: Verdict, subject: Subject, reach: Reach, world: World) -> float:
-    """The rank, four decimals. Confirmed findings have none."""
-    if kind.weight == 0:
-        return 0.0
+    """The rank, four decimals."""
     value = (
         verdict.confidence
         * _impact(verdict, subject, reach)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import orjson
+
 from diff import windows
 from diff.cadence import declared
 from diff.evidence import Evidence
@@ -17,7 +19,7 @@ from nexus.errors import SourceUnavailable
 from nexus.model.document import Classification
 from nexus.model.edge import EdgeHistory, ObservedEdge, Relation
 from nexus.model.registry import Registry
-from nexus.model.service import Coverage, CoverageRange, RangeState, ServiceDay
+from nexus.model.service import Coverage, CoverageRange, RangeState
 from nexus.model.window import TimeRange
 from nexus.ports.coverage import CoverageReader, SourceState
 from nexus.ports.designed import DesignedFilter, DesignedReader
@@ -166,8 +168,8 @@ def digest(evidence: Evidence) -> str:
     made = hashlib.sha256()
 
     def add(items: Iterable[Any]) -> None:
-        for text in sorted(map(repr, items)):
-            made.update(text.encode())
+        for text in sorted([orjson.dumps(item, default=_plain, option=orjson.OPT_SORT_KEYS) for item in items]):
+            made.update(text)
         made.update(b"\0")
 
     add((e.rid, e.claims) for e in evidence.designed)
@@ -181,8 +183,8 @@ def digest(evidence: Evidence) -> str:
             e.first_seen,
             e.last_seen,
             e.support,
-            sorted(e.protocols.items()),
-            sorted(e.via.items()),
+            e.protocols,
+            e.via,
             e.source_versions,
             e.client_latency,
             e.aliases,
@@ -190,27 +192,21 @@ def digest(evidence: Evidence) -> str:
         for e in evidence.observed
     )
     add((e.rid, e.first_seen, e.last_seen, e.aliases) for e in evidence.past)
-    add(_history(rid, h) for rid, h in evidence.histories.items())
-    add(_service_day(d) for d in evidence.service_days)
+    # More days than JSON has digits for.
+    add(
+        (rid, f"{h.mask:x}", h.calls, h.messages, h.traces, h.first_seen, h.by_day)
+        for rid, h in evidence.histories.items()
+    )
+    add(evidence.service_days)
     add(evidence.registry.entities)
     add([evidence.coverage, evidence.history_coverage])
     add(evidence.hours.items())
     return made.hexdigest()[:32]
 
 
-def _history(rid: str, history: EdgeHistory) -> tuple[Any, ...]:
-    return rid, history.mask, history.calls, history.messages, history.traces, history.first_seen, history.by_day
-
-
-def _service_day(day: ServiceDay) -> tuple[Any, ...]:
-    return (
-        day.service,
-        day.day,
-        day.spans,
-        day.entry_spans,
-        sorted(day.exits.items()),
-        sorted(day.exits_resolved.items()),
-        day.sampling_known,
-        day.probability,
-        day.versions,
-    )
+def _plain(value: Any) -> Any:
+    """What JSON has no form for."""
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    msg = f"{type(value).__name__} is in the evidence, and its digest does not say how"
+    raise TypeError(msg)

@@ -59,6 +59,11 @@ class Rhythm:
         return silent - self.silent
 
 
+def active_to_the_end(subject: Subject, world: World) -> bool:
+    """Whether the last day of the history shows it: then no day is silent. Asked of every edge that is seen, before its rhythm is worked out."""
+    return world.active_mask(subject.past).bit_length() >= len(world.dates)
+
+
 def rhythm_of(subject: Subject, world: World) -> Rhythm | None:
     """The rhythm of a documented edge, on days on which its source was covered where the edge was seen."""
     return (

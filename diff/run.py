@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import structlog
 
 from diff import totals
-from diff.compare import Comparison, Row, compare
+from diff.compare import Comparison, compare
 from diff.evidence import Evidence
 from diff.lifecycle import Change, advance, sightings
 from diff.policy import Policy, as_dict, config_hash
@@ -23,6 +24,7 @@ from diff.windows import Window
 from nexus import telemetry, telemetry_spans
 from nexus.errors import NexusError, SourceUnavailable, StoreUnavailable
 from nexus.model.finding import Finding, Flag, RunInfo, State
+from nexus.model.service import NodeKind
 from nexus.ports.clock import Clock
 from nexus.store.drift_codec import encode
 from nexus.store.drift_finding import FindingRow, add_findings, carry_findings
@@ -268,25 +270,32 @@ def stored_rows(comparison: Comparison) -> Iterable[FindingRow]:
             sorted(row.hidden),
             row.primary,
             row.calls,
-            sorted(_names(row)),
+            sorted(_names(finding)),
             sorted(_namespaces(finding)),
         )
 
 
-def _names(row: Row) -> set[str]:
-    finding = row.finding
-    found = {finding.source.name.casefold(), finding.target.name.casefold()}
+def _names(finding: Finding) -> frozenset[str]:
+    found = _spellings(finding.source.name) | _spellings(finding.target.name)
     if finding.observed is not None and finding.flag is not Flag.CONFLICT:
-        found |= {finding.observed.source.name.casefold(), finding.observed.target.name.casefold()}
-    return found | {name.rsplit("/", 1)[-1] for name in found}
+        found |= _spellings(finding.observed.source.name) | _spellings(finding.observed.target.name)
+    return found
+
+
+@lru_cache(maxsize=65_536)
+def _spellings(name: str) -> frozenset[str]:
+    """Lower case: a node's name, and its last part."""
+    whole = name.casefold()
+    return frozenset({whole, whole.rsplit("/", 1)[-1]})
 
 
 def _namespaces(finding: Finding) -> set[str]:
     found = {claim.namespace for claim in finding.designed.claims} if finding.designed is not None else set()
-    nodes = [finding.source, finding.target] + (
-        [finding.observed.source, finding.observed.target] if finding.observed is not None else []
-    )
-    return found | {node.name.split("/", 1)[0] for node in nodes if node.kind == "service" and "/" in node.name}
+    seen = finding.observed
+    for node in (finding.source, finding.target, *((seen.source, seen.target) if seen is not None else ())):
+        if node.kind is NodeKind.SERVICE and "/" in node.name:
+            found.add(node.name.split("/", 1)[0])
+    return found
 
 
 def _body(evidence: Evidence, window: Window, comparison: Comparison, policy: Policy) -> dict[str, Any]:

@@ -90,6 +90,8 @@ class Kind:
     decide: Decide
     # Traits without which it has nothing to say; it is not asked then.
     needs: int = 0
+    # Whether it always has a verdict where it is asked; without a weight it has no rank, so that the verdict can wait until it is shown.
+    certain: bool = False
     # What the fingerprint takes for the kind: a conflict's own name, else the flag, so that growing evidence stays one finding.
     identity: str = field(init=False)
 

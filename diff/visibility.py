@@ -9,7 +9,7 @@ reader must see (`needs`) and must not see (`hidden`). So a stored report is exa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
 
@@ -19,6 +19,18 @@ from nexus.model.document import Classification
 # Namespaces in one group of claims up to which every subset is computed; above, all together and each alone.
 NAMESPACES_MAX = 4
 _SEPARATOR = "|"
+
+
+def labels_of(claims: Sequence[Claim]) -> frozenset[str]:
+    """The labels of claims."""
+    if len(claims) == 1:
+        return _alone(claims[0].classification, claims[0].namespace)
+    return frozenset([label(claim) for claim in claims])
+
+
+@lru_cache(maxsize=4096)
+def _alone(classification: Classification, namespace: str) -> frozenset[str]:
+    return frozenset({_label(classification, namespace)})
 
 
 def label(claim: Claim) -> str:

@@ -22,10 +22,10 @@ from nexus.model.service import ADDRESS_CLASS, UNNAMED, Coverage, Node, NodeKind
 
 @dataclass(slots=True)
 class ServiceHistory:
-    """One service over the history. `opportunities` and `seen` by day offset; exits by protocol family."""
+    """One service over the history. `opportunities` by day offset, `alive`: days with spans as bits; exits by protocol family."""
 
     opportunities: dict[int, int] = field(default_factory=dict)
-    spans: dict[int, int] = field(default_factory=dict)
+    alive: int = 0
     exits: dict[str, int] = field(default_factory=dict)
     resolved: dict[str, int] = field(default_factory=dict)
     # Exits that name no target, by day offset.
@@ -43,12 +43,18 @@ class ServiceHistory:
     def add(self, day: ServiceDay, offset: int) -> None:
         """Count a day. The order of days does not matter."""
         self.opportunities[offset] = self.opportunities.get(offset, 0) + day.entry_spans
-        self.spans[offset] = self.spans.get(offset, 0) + day.spans
-        for own, counts in ((self.exits, day.exits), (self.resolved, day.exits_resolved)):
-            for protocol, count in counts.items():
-                name = family(protocol)
-                own[name] = own.get(name, 0) + count
-        if loose := sum(day.exits.values()) - sum(day.exits_resolved.values()):
+        if day.spans:
+            self.alive |= 1 << offset
+        loose = 0
+        for protocol, count in day.exits.items():
+            name = family(protocol)
+            self.exits[name] = self.exits.get(name, 0) + count
+            loose += count
+        for protocol, count in day.exits_resolved.items():
+            name = family(protocol)
+            self.resolved[name] = self.resolved.get(name, 0) + count
+            loose -= count
+        if loose:
             self.loose[offset] = self.loose.get(offset, 0) + loose
         self.versions.update(day.versions)
         # A share of whole spans.
@@ -87,7 +93,7 @@ class World:
         }
         # Where all services are in one environment.
         self._only = next((day.service.environment for day in evidence.service_days), "")
-        self.alive: dict[str, int] = {key: self._mask(s.spans, 1) for key, s in self.services.items()}
+        self.alive: dict[str, int] = {key: service.alive for key, service in self.services.items()}
         # Nodes that traces know at all, as ends or as services.
         self.seen_nodes: set[str] = set(self.services)
         # Edges of unresolved or unmapped targets by source: where a documented target could hide.
@@ -134,10 +140,11 @@ class World:
         return found
 
     def _covered(self, opportunities: Mapping[int, int]) -> int:
-        return self._mask(opportunities, self.policy.opportunities_per_day_min) & ~self.gap_mask & ~self.running_bit()
-
-    def _mask(self, counts: Mapping[int, int], least: int) -> int:
-        return sum(1 << offset for offset, count in counts.items() if count >= least)
+        least, mask = self.policy.opportunities_per_day_min, 0
+        for offset, count in opportunities.items():
+            if count >= least:
+                mask |= 1 << offset
+        return mask & ~self.gap_mask & ~self.running_bit()
 
     def running_bit(self) -> int:
         """The day that is not over yet shows no silence."""
@@ -170,9 +177,10 @@ class World:
 
     def active_mask(self, edges: Iterable[ObservedEdge]) -> int:
         """Days on which any of the edges was active."""
-        mask = 0
+        mask, histories = 0, self.evidence.histories
         for edge in edges:
-            mask |= self.history(edge).mask
+            if (history := histories.get(edge.rid)) is not None:
+                mask |= history.mask
         return mask
 
     def service(self, end: End, environment: str = "") -> ServiceHistory | None:
@@ -221,7 +229,7 @@ class World:
 
     def emitted(self, service: ServiceHistory, mask: int) -> bool:
         """Whether a service sent spans on any day of `mask`."""
-        return bool(self._mask(service.spans, 1) & mask)
+        return bool(service.alive & mask)
 
     def absence(self, subject: Subject) -> exposure.Absence:
         """Exposure of a documented relation, judged once (the subject is asked by several kinds in a row)."""
@@ -272,12 +280,13 @@ class World:
 
 
 def _merge(total: ServiceHistory, one: ServiceHistory) -> None:
-    for mine, theirs in ((total.opportunities, one.opportunities), (total.spans, one.spans), (total.loose, one.loose)):
+    for mine, theirs in ((total.opportunities, one.opportunities), (total.loose, one.loose)):
         for offset, count in theirs.items():
             mine[offset] = mine.get(offset, 0) + count
     for own, other in ((total.exits, one.exits), (total.resolved, one.resolved)):
         for name, count in other.items():
             own[name] = own.get(name, 0) + count
+    total.alive |= one.alive
     total.versions |= one.versions
     total.known += one.known
     total.weight += one.weight

@@ -15,6 +15,7 @@ from designed.extractors.names import Name
 from designed.extractors.subject_en import OTHER, Subject, be_before, opening_phrase, subject_of
 
 _FINITE = frozenset({"verb", "be", "modal"})
+_CHANNELS = frozenset({"event", "message", "notification", "topic"})
 
 
 @dataclass(slots=True)
@@ -121,7 +122,11 @@ def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) ->
     position = index - 1
     while position >= clause and items[position].kind != "rel":
         position -= 1
-    before = items[position - 1] if position > clause else None
+    left = position - 1
+    while left > clause and (items[left].kind == "comma" or items[left].word.rstrip("s") in _CHANNELS):
+        # "`x`, which", "the `x` event that".
+        left -= 1
+    before = items[left] if left >= clause else None
     if before is not None and before.kind == "name" and before.name is not None:
         return [before.name]
     presented = any(i.word in lexicon.PRESENTING for i in items[clause : max(position, clause)])
@@ -144,13 +149,15 @@ def _had_before(items: Sequence[Item], index: int, clause: int) -> bool:
 def _new_clause(items: Sequence[Item], index: int) -> bool:
     """Whether a new subject and its verb follow: ", and the payment service sends"."""
     content = False
+    # "A and B call": two names share a verb in its base form.
+    shared = items[index].kind == "conj" and index > 0 and items[index - 1].kind == "name"
     for item in items[index + 1 : index + 9]:
-        if item.kind in ("det", "adv", "conj") and not content:
+        if item.kind in ("adv", "neg") or (item.kind in ("det", "conj") and not content):
             continue
         if item.kind in ("name", "pron") or item.kind == "word":
             content = True
         elif item.kind in _FINITE:
-            return content and (item.kind != "verb" or item.form in ("s", "base"))
+            return content and (item.kind != "verb" or item.form == "s" or (item.form == "base" and not shared))
         else:
             return False
     return False
@@ -181,13 +188,13 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
         elif item.kind == "name":
             if not _owned(items, index):
                 made.arguments.append((slot, item.name))
-        elif item.word in ("it", "them") and slot == "" and not made.arguments and not seen_noun:
-            made.arguments.append(("", None))
-        elif item.kind == "word" and item.word in lexicon.SELVES and items[index - 1].word == "this":
+        elif (item.word in ("it", "them") and slot in ("", "to") and not made.arguments and not seen_noun) or (
+            item.kind == "word" and item.word in lexicon.SELVES and items[index - 1].word == "this"
+        ):
             made.arguments.append((slot, None))
         elif item.kind == "word" and slot == "":
             seen_noun = True
-            if item.word.rstrip("s") in ("event", "message", "notification", "topic"):
+            if item.word.rstrip("s") in _CHANNELS:
                 made.asynchronous = True
             made.requested = made.requested or item.word in lexicon.REQUESTS
         index += 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from designed.extractors import lexicon_en as lexicon
 from designed.extractors.clauses_en import Predicate
-from designed.extractors.context_en import implicit, modality_of
+from designed.extractors.context_en import clause_span, implicit, modality_of, negated
 from designed.extractors.flat import Flat
 from designed.extractors.items import Item
 from designed.extractors.names import Name
@@ -36,22 +36,25 @@ def frame_statements(
     frame = lexicon.FRAMES[predicate.lemma]
     verb = parts[predicate.index]
     subject = _subject_names(predicate.subject, context, predicate)
-    first, last = _clause_span(parts, predicate, stop, start, end)
+    first, last = clause_span(parts, predicate, stop, start, end)
     clause = flat.text[first:last]
     lead = flat.text[first : verb.end]
-    modality = modality_of(flat, start, end, verb.start, (clause, lead), _negated(parts, predicate), context)
+    modality = modality_of(flat, start, end, verb.start, (clause, lead), negated(parts, predicate), context)
     if predicate.passive:
         yield from _passive(parts, predicate, frame, subject, modality, context)
         return
     if not subject:
         return
-    arguments = [(slot, _pronoun(name, context)) for slot, name in predicate.arguments]
+    arguments = [
+        (slot, name or (_topic_before(parts, predicate, context) if frame.get(slot) == "s" else _pronoun(context)))
+        for slot, name in predicate.arguments
+    ]
     pairs: list[tuple[str, Name]] = []
-    for slot, name in arguments:
+    for (slot, name), (_, written) in zip(arguments, predicate.arguments, strict=True):
         if name is None:
             continue
         code = frame.get(slot, "")
-        if name.brought and not _is_topic(flat, name, slot, predicate.lemma):
+        if written is not None and name.brought and not _is_topic(flat, name, slot, predicate.lemma):
             continue
         if name.doubtful and predicate.lemma not in ("orchestrate", "coordinate"):
             continue
@@ -177,7 +180,7 @@ def _passive(
     context: Context,
 ) -> Iterator[Statement]:
     verb = parts[predicate.index]
-    arguments = [(slot, _pronoun(name, context)) for slot, name in predicate.arguments]
+    arguments = [(slot, name or _pronoun(context)) for slot, name in predicate.arguments]
     agents = [name for slot, name in arguments if name is not None and slot == "by"]
     rule = f"{context.rule}.passive"
     only = any(
@@ -214,6 +217,9 @@ def _passive(
         agents += [name for slot, name in arguments if name is not None and slot == "from"]
         themes = themes or implicit(context)
     direct = frame.get("", "")
+    if predicate.lemma in lexicon.TRIGGERS:
+        # "is notified through the `x` topic"
+        agents += [n for slot, n in arguments if n is not None and slot in ("through", "via", "on") and n.topic]
     if agents:
         for theme in themes:
             for agent in agents:
@@ -311,10 +317,14 @@ def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> 
     return implicit(context) if subject.how == "part" else []
 
 
-def _pronoun(name: Name | None, context: Context) -> Name | None:
+def _topic_before(parts: Sequence[Item], predicate: Predicate, context: Context) -> Name | None:
+    """‘react to it’: the topic that was named last."""
+    named = [part.name for part in parts[: predicate.index] if part.name is not None and part.name.topic]
+    return named[-1] if named else context.topic
+
+
+def _pronoun(context: Context) -> Name | None:
     """‘can call it’: the thing that the section is about."""
-    if name is not None:
-        return name
     found = implicit(context)
     return found[0] if found and context.previous is None else None
 
@@ -376,23 +386,3 @@ def _modifies(text: str, name: Name) -> bool:
         or word in ("and", "or", "but", "then", "as")
     )
     return not known and not word.endswith("ly")
-
-
-def _negated(parts: Sequence[Item], predicate: Predicate) -> bool:
-    position = predicate.index - 1
-    while position >= predicate.clause and parts[position].kind in ("adv", "modal", "be", "neg"):
-        if parts[position].kind == "neg":
-            return True
-        position -= 1
-    if position >= predicate.clause and parts[position].word == "to" and position and parts[position - 1].kind == "neg":
-        return True
-    return position >= predicate.clause and parts[position].word == "without"
-
-
-def _clause_span(parts: Sequence[Item], predicate: Predicate, stop: int, start: int, end: int) -> tuple[int, int]:
-    first = parts[predicate.clause].start if predicate.clause < len(parts) else start
-    before = [p for p in range(predicate.clause, predicate.index) if parts[p].kind == "verb"]
-    if before:
-        first = parts[before[-1]].end
-    last = parts[stop].start if stop < len(parts) else end
-    return first, last

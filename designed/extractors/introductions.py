@@ -51,7 +51,7 @@ _STOP = frozenset(
     "calling called downstream-facing critical legacy stateless stateful simple small tiny background async asynchronous synchronous java python go node.js spring boot".split()
 )
 _PROSE_EN = re.compile(
-    r"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*(?:\s+(?:[A-Z][A-Za-z0-9&-]*|of|and(?=\s[A-Z]\w+\s(?i:service)))){0,2}|[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s+([Ss]ervice|[Mm]icroservice|API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker))(?=[\s.,;:)!?]|$|[가-힣])"
+    r"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*(?:\s+(?:[A-Z][A-Za-z0-9&-]*|of|and(?=\s[A-Z]\w+\s(?i:service)))){0,2}|[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s+([Ss]ervice|[Mm]icroservice|API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker))(?=[\s.,;:)!?]|$|[가-힣])(?!\s+(?:types?|accounts?|discovery|mesh(?:es)?|levels?|tiers?|principals?|tokens?|objects?|definitions?)\b)"
 )
 _KEBAB_PROSE = re.compile(
     r"(?<![\w./:@{$-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(service|svc|api|gateway|server|worker|db|database|collector|engine|adapter|scheduler|processor|registry|orchestrator|bff|frontend|backend)(?![A-Za-z0-9_/-]|\.\w|:\d)"

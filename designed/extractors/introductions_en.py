@@ -24,6 +24,8 @@ _WORD = re.compile(r"[a-z]{4,}")
 _PROPER = re.compile(r"[A-Z][\w&-]*(?: [A-Z][\w&-]*){0,2}")
 _MARKS = re.compile(r"``?[a-z]|\*\*|`[A-Z]")
 _BOLD = re.compile(r"\*\*([A-Za-z][\w& -]{1,40}?)\*\*")
+# Behind a name these say that it is no service.
+_CHANNEL = re.compile(r"[`*]*\s+(?:topic|queue|event|stream|channel|exchange|message)s?\b", re.IGNORECASE)
 _KINDS = {
     "db": NodeKind.DATABASE,
     "database": NodeKind.DATABASE,
@@ -88,7 +90,7 @@ def marked_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
                     or name in _TOOLS
                 ):
                     continue
-                if technology(name) is None and _acts(flat.text, start, end):
+                if technology(name) is None and _acts(flat.text, start, end) and not _CHANNEL.match(flat.text, end):
                     kind = _KINDS.get(re.split(r"[- ]", name)[-1].casefold(), NodeKind.SERVICE)
                     found.append((flat, (start, end, name, kind.value, "code"), single))
     compound = {item[2] for _, item, single in found if not single}

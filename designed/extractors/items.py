@@ -81,6 +81,8 @@ def _item(word: str, start: int, end: int) -> Item:
     if low in _PUNCTUATION:
         return Item(_PUNCTUATION[low], low, start, end)
     for kind, known in (
+        ("det", lexicon.NEITHER),
+        ("conj", lexicon.NOR),
         ("neg", lexicon.NEGATIONS),
         ("be", lexicon.BE),
         ("modal", lexicon.MODALS),
@@ -88,7 +90,7 @@ def _item(word: str, start: int, end: int) -> Item:
         ("sub", lexicon.SUBORDINATORS),
         ("pron", lexicon.PRONOUNS),
         ("det", lexicon.DETERMINERS),
-        ("conj", frozenset({"and", "or", "but", "&", "then", "nor", "+"})),
+        ("conj", frozenset({"and", "or", "but", "&", "then", "+"})),
     ):
         if low in known:
             item = Item(kind, low, start, end)
@@ -121,6 +123,16 @@ def _settle(found: list[Item]) -> None:
             )
         ):
             item.kind = "det" if item.word == "this" or before is None else item.kind
+        elif (
+            item.word == "used"
+            and after is not None
+            and after.word == "to"
+            and index + 2 < len(found)
+            and found[index + 2].form == "base"
+            and (before is None or before.kind != "be")
+        ):
+            # "used to poll": no use of anything.
+            item.kind, after.kind = "modal", "adv"
         elif item.kind == "verb":
             if _is_noun(item, before, after, found, index):
                 item.kind = "word"
@@ -188,6 +200,9 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
         return not before.word.endswith("s")
     if before.kind == "prep" and before.word == "to" and item.form == "s":
         return True
+    if before.kind == "name" and index > 1 and found[index - 2].kind == "rel":
+        # "which the ledger calls at night".
+        return False
     if before.kind == "name":
         if item.form == "base":
             # "The services call X": a coordination of names takes the base form.

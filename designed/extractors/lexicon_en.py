@@ -17,6 +17,8 @@ _TO = dict.fromkeys(("to", "into", "onto", "towards"), "W")
 _IN = dict.fromkeys(("in", "into", "to", "on", "onto", "inside", "within"), "W")
 _FROM = {"from": "R", "off": "R", "via": "", "in": ""}
 _WITH = {"with": "C", "against": "C"}
+# With nobody else to reach, the way is what is called: "charges the card through Stripe".
+_BY_WAY = dict.fromkeys(("through", "via", "using"), "W")
 _PUB = {
     "": "p",
     "to": "P",
@@ -40,17 +42,21 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "tell": {"": "C"},
     "request": {"": "C", "from": "C"},
     "use": {"": "C"},
+    "need": {"": "C"},
     "leverage": {"": "C"},
     "utilize": {"": "C"},
     "depend": {"on": "C", "upon": "C"},
     "rely": {"on": "C", "upon": "C"},
     "talk": {"to": "C", "with": "C"},
     "speak": {"to": "C", "with": "C"},
-    **dict.fromkeys(("communicate", "interact", "integrate", "interface", "sync", "synchronize"), {"with": "C"}),
-    "connect": {"to": "C"},
+    **dict.fromkeys(("communicate", "interact", "integrate", "interface"), {"with": "C"}),
+    **dict.fromkeys(("sync", "synchronize"), _WITH | _TO | {"from": "R"}),
+    **dict.fromkeys(("connect", "open"), {"to": "C"}),
+    "establish": {"to": "C", "with": "C"},
     "reach": {"": "C", "out": "C"},
     **dict.fromkeys(
         (
+            "fan",
             "delegate",
             "forward",
             "submit",
@@ -66,13 +72,14 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
         ),
         dict(_TO),
     ),
-    "send": dict(_TO) | {"through": "p", "via": "p"},
+    "send": dict(_TO) | _BY_WAY,
     "post": dict(_TO),
     "pass": dict(_TO),
     "hand": dict(_TO),
-    "deliver": dict(_TO),
+    "deliver": dict(_TO) | _BY_WAY,
     "report": dict(_TO),
-    "push": dict(_TO) | {"on": "p"},
+    "push": dict(_TO) | _BY_WAY | {"on": "p"},
+    "charge": dict(_BY_WAY),
     "export": dict(_TO),
     **dict.fromkeys(
         ("fetch", "retrieve", "get", "load", "pull", "obtain", "collect", "download", "acquire", "source", "gather"),
@@ -107,8 +114,19 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "fall": {"to": "C", "on": "C", "in": "C"},
     "accept": {},
     **dict.fromkeys(
-        ("validate", "verify", "check", "authenticate", "authorize", "register", "reserve", "confirm"), dict(_WITH)
+        ("validate", "verify", "check", "authenticate", "authorize", "register", "reserve", "confirm", "resolve"),
+        _WITH | dict.fromkeys(("through", "via"), "C"),
     ),
+    **dict.fromkeys(("enrich", "aggregate", "derive", "ingest"), {"from": "R"}),
+    **dict.fromkeys(("increment", "decrement"), {"in": "W"}),
+    "wrap": {"": "C"},
+    "populate": {"": "C", "from": "R"},
+    **dict.fromkeys(("put", "place", "drop"), _IN | dict.fromkeys(("on", "onto"), "P")),
+    "pick": {"from": "R", "off": "R"},
+    "drain": {"": "s", "from": "S"},
+    "fill": {"": "p"},
+    "feed": {"into": "W"},
+    "kick": {"off": "C"},
     **dict.fromkeys(("notify", "alert", "inform"), {"": "C"}),
     "trigger": {"": "C"},
     **dict.fromkeys(("orchestrate", "coordinate"), {"": "C"}),
@@ -147,7 +165,7 @@ WAYS_IN: Final = frozenset(
         "proxy",
     }
 )
-TRIGGERS: Final = frozenset({"trigger", "drive", "wake", "invoke", "notify"})
+TRIGGERS: Final = frozenset({"trigger", "drive", "feed", "wake", "invoke", "notify"})
 # "X lets Y call Z": the subject of the infinitive is the object.
 CONTROL: Final = frozenset(
     "allow allows allowed let lets enable enables enabled permit permits cause causes require requires configure configures configured tell tells instruct instructs prevent prevents force forces "
@@ -161,6 +179,10 @@ PURPOSE: Final = frozenset(
 # A clause with one of these hands its subject to "X provides a UI that calls Y".
 PRESENTING: Final = frozenset(
     "is are was be provide provides expose exposes run runs has have contain contains include includes offer offers implement implements host hosts serve serves act acts".split()
+)
+# "stopped calling B": who stopped, called.
+ASPECT: Final = frozenset(
+    "stop stops stopped quit start starts started begin begins began keep keeps kept continue continues continued avoid avoids".split()
 )
 SIMULATING: Final = frozenset(
     "simulate simulates imitate imitates generate generates mimic mimics fake fakes emulate emulates simulating imitating".split()
@@ -178,6 +200,8 @@ IRREGULAR: Final[dict[str, tuple[str, str]]] = {
     "speak": ("spoke", "spoken"),
     "hold": ("held", "held"),
     "drive": ("drove", "driven"),
+    "feed": ("fed", "fed"),
+    "put": ("put", "put"),
     "tell": ("told", "told"),
 }
 
@@ -190,7 +214,7 @@ def _forms(lemma: str) -> dict[str, str]:
         third = lemma[:-1] + "ies"
     else:
         third = lemma + "s"
-    short = lemma in {"get", "hit", "submit", "log"}
+    short = lemma in {"get", "hit", "submit", "log", "fan", "put", "drop", "wrap"}
     stem = lemma[:-1] if lemma.endswith("e") else lemma + lemma[-1] if short else lemma
     found = {lemma: "base", third: "s", stem + "ing": "ing"}
     if lemma in IRREGULAR:
@@ -223,8 +247,11 @@ MODALS: Final = frozenset(
     "will would can could may might must shall should does do did has have had cannot can't won't doesn't don't didn't mustn't shouldn't couldn't".split()
 )
 NEGATIONS: Final = frozenset(
-    "not never cannot can't won't doesn't don't didn't mustn't shouldn't isn't aren't wasn't weren't couldn't neither nor".split()
+    "not never cannot can't won't doesn't don't didn't mustn't shouldn't isn't aren't wasn't weren't couldn't".split()
 )
+# "Neither A nor B calls C", "A calls neither B nor C": what they stand before is denied.
+NEITHER: Final = frozenset({"neither"})
+NOR: Final = frozenset({"nor"})
 DETERMINERS: Final = frozenset(
     "the a an its their our your this that these those each every any all some both several many other another no new his her".split()
 )

@@ -14,7 +14,7 @@ _FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 _HISTORICAL = re.compile(
-    r"\bno longer\b|(?<!is )(?<!are )(?<!be )\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release)",
+    r"\bno longer\b|\bstopped \w+ing\b|(?<!is )(?<!are )(?<!be )\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release)",
     re.IGNORECASE,
 )
 _FORBIDDEN_AFTER = re.compile(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from designed.extractors.flat import Flat
-from designed.extractors.lexicon_en import VERBS
+from designed.extractors.lexicon_en import ASPECT, VERBS
 from designed.reader import RawName
 from nexus.model.entity import Entity
 from nexus.model.mentions import Found, NameIndex, plausible
@@ -19,7 +19,7 @@ from nexus.model.registry import Registry, Resolution, searchable, spellings
 from nexus.model.service import NodeKind
 from nexus.model.technology import TECHNOLOGIES
 
-_VERB_FORMS = frozenset(VERBS)
+_VERB_FORMS = frozenset(VERBS) | ASPECT
 _EVENT = re.compile(
     r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])"
 )

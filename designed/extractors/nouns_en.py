@@ -13,7 +13,7 @@ from designed.extractors.context_en import implicit, modality_of
 from designed.extractors.flat import Flat
 from designed.extractors.items import Item
 from designed.extractors.names import Name
-from designed.extractors.statements import CALLS, Context, Statement
+from designed.extractors.statements import CALLS, Context, Statement, relation_of
 from nexus.model.claim import Modality
 
 _NOUNS = re.compile(
@@ -22,6 +22,20 @@ _NOUNS = re.compile(
 _PROXY = re.compile(
     r"\b(?:reverse prox(?:y|ies)|prox(?:y|ies)|load balancer|gateway|facade|front ?door|entry ?point|ingress|wrapper|client)\s+(?:for|to|of|in front of|around)\b|\b(?:sits?|stands?|placed|deployed)\s+in front of\b|\bdependenc(?:y|ies)\s+on\b",
     re.IGNORECASE,
+)
+# Calls themselves are forbidden, and not something about them ("must not exceed").
+_BARRED = re.compile(
+    r"\bno\b|\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b", re.IGNORECASE
+)
+# "the only writer of B", "a client of B": whoever is one calls B, reads it, writes it.
+_ROLE = re.compile(
+    r"\b(?:is|are|becomes?|remains?|acts as)\b[\w\s,-]{0,30}?\b(client|caller|user|reader|writer|consumer|subscriber|listener|producer|publisher)s?\s+(?:of|for|to|on)\b",
+    re.IGNORECASE,
+)
+_ROLE_CODES = (
+    dict.fromkeys(("client", "caller", "user"), "C")
+    | dict.fromkeys(("consumer", "subscriber", "listener"), "s")
+    | {"reader": "R", "writer": "W", "producer": "p", "publisher": "p"}
 )
 _API_FOR = re.compile(
     r"\b(?:provides?|exposes?|offers?|serves?)\b[^.;:]{0,40}?\b(?:APIs?|endpoints?|resources)\b[^.;:]{0,20}?\b(?:for|to)\b(?=\s+(?:the|other|its|both|all|`|\*|\[|[A-Z]|[a-z]+-))",
@@ -47,7 +61,7 @@ def noun_statements(
     """Relations that nouns carry: "requests from A to B", "outbound calls to B", "a reverse proxy for A and B"."""
     text = flat.text[start:end]
     modality = modality_of(flat, start, end, start, (text, text), negated=False, context=context)
-    if modality is Modality.FORBIDDEN and not re.search(r"\bno\b", text):
+    if modality is Modality.FORBIDDEN and not _BARRED.search(text):
         return
     told = _TOLD.search(text) is not None
     for match in _API_FOR.finditer(text):
@@ -73,6 +87,8 @@ def noun_statements(
                     for p in provider
                     if p.key != part.name.key
                 )
+    for match in _ROLE.finditer(text):
+        yield from _role(parts, start + match.start(), start + match.end(), match[1].casefold(), modality, context)
     for match in _NOUNS.finditer(text):
         at = start + match.start()
         index = next((i for i, p in enumerate(parts) if p.start <= at < p.end), len(parts))
@@ -97,9 +113,11 @@ def noun_statements(
             for left, right in pairwise([sources, *hops, sides["to"]]):
                 yield from (_noun(s, t, at, modality, context) for s in left for t in right if not t.topic)
             continue
-        ways = _ways(parts, index) if sides["to"] and not sources else []
+        ways = _ways(parts, index) if sides["to"] else []
         if ways:
             forced = re.search(r"\b(?:must|only|always|exclusively|solely|shall)\b", text) is not None
+            for source in sources:
+                yield from (_noun(source, way, at, modality, context) for way in ways if way.key != source.key)
             for way in ways:
                 for target in sides["to"]:
                     if target.key != way.key and not target.topic:
@@ -136,6 +154,36 @@ def noun_statements(
             if part.kind == "name" and part.name is not None and not part.name.topic:
                 yield from (
                     _noun(source, part.name, at, modality, context) for source in sources if source.key != part.name.key
+                )
+
+
+def _role(
+    parts: Sequence[Item], start: int, end: int, role: str, modality: Modality, context: Context
+) -> Iterator[Statement]:
+    """‘A is the only consumer of B’."""
+    index = next((i for i, p in enumerate(parts) if p.start >= end), len(parts))
+    subject = [
+        n
+        for n in _noun_subject(parts, next(i for i, p in enumerate(parts) if p.start >= start), context)
+        if not n.passive
+    ]
+    for part in parts[index:]:
+        if part.kind not in ("det", "word", "name", "conj", "comma", "open", "close"):
+            break
+        if part.kind != "name" or part.name is None:
+            continue
+        relation = relation_of(_ROLE_CODES.get(role, ""), part.name.kind, brought=part.name.brought, asynchronous=True)
+        for source in subject if relation else ():
+            if source.key != part.name.key:
+                yield Statement(
+                    relation,
+                    source.raw,
+                    source.key,
+                    part.name.raw,
+                    part.name.key,
+                    f"{context.rule}.noun",
+                    start,
+                    modality,
                 )
 
 

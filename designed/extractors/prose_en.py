@@ -22,7 +22,7 @@ from designed.extractors.statements import Context, Statement
 HINT = re.compile(
     "|".join(
         sorted(
-            {re.escape(lemma.removesuffix("e")) for lemma in lexicon.FRAMES}
+            {re.escape(re.sub(r"(?<=[^aeiou])y$|e$", "", lemma)) for lemma in lexicon.FRAMES}
             | {
                 r"sen[dt]",
                 "wr[io]t",
@@ -41,6 +41,10 @@ HINT = re.compile(
                 r"relie",
                 "connection",
                 r"client",
+                r"wrapper",
+                r"facade",
+                r"messages\b",
+                r"events\b",
                 "integrat",
             }
         )

@@ -248,7 +248,7 @@ def _antecedent(items: Sequence[Item], position: int, clause: int, inherited: Su
 def _object_relative(items: Sequence[Item], position: int, clause: int) -> bool:
     """Whether a relative pronoun stands before the subject phrase: "the queue that the worker consumes"."""
     left = position
-    while left >= clause and items[left].kind in ("name", "word", "det", "adv"):
+    while left >= clause and items[left].kind in ("name", "word", "det", "adv", "conj"):
         left -= 1
     return left >= clause and items[left].kind == "rel"
 
@@ -282,6 +282,8 @@ def _gerund(items: Sequence[Item], position: int, clause: int, inherited: Subjec
         return inherited if inherited.how != "other" else main
     if items[position].word in lexicon.PARTS:
         return PART
+    if items[position].word in lexicon.ASPECT and position > clause:
+        return _phrase(items, position - 1, clause)
     return OTHER
 
 

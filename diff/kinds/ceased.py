@@ -20,7 +20,7 @@ from typing import Final
 
 from diff import cadence, exposure, silence
 from diff.kinds._common import strongest
-from diff.rhythm import Rhythm, rhythm_of
+from diff.rhythm import Rhythm, active_to_the_end, rhythm_of
 from diff.subject import Kind, Subject, Verdict
 from diff.traits import EXPECTED, PAST
 from diff.world import World
@@ -29,15 +29,13 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """Silence over the rhythm."""
-    if subject.through[0]:
-        return None
-    service = world.service(subject.source, subject.environment)
-    if world.sampling(service) == "tail":
+    if subject.through[0] or active_to_the_end(subject, world):
         return None
     found = rhythm_of(subject, world)
     if (
         found is None
         or not found.ceased(world)
+        or world.sampling(world.service(subject.source, subject.environment)) == "tail"
         or silence.doubt(subject, found, world) is not None
         or _missed_by_chance(subject, world, found)
     ):

@@ -18,7 +18,7 @@ from diff.world import World
 from nexus.model.finding import Flag, Severity
 
 
-def decide(subject: Subject, world: World) -> Verdict | None:
+def decide(subject: Subject, world: World) -> Verdict:
     """Like for like seen in the window."""
     edges = subject.edges or (*subject.through[0], *subject.through[1])
     found = presence.presence(edges, world)
@@ -42,4 +42,5 @@ KIND: Final = Kind(
     0.0,
     decide,
     EXPECTED | CONTACT,
+    certain=True,
 )

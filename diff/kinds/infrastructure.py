@@ -17,8 +17,9 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, _world: World) -> Verdict | None:
     """An infrastructure edge."""
-    if not all(e.infrastructure for e in subject.edges):
-        return None
+    for edge in subject.edges:
+        if not edge.infrastructure:
+            return None
     return Verdict(
         "infrastructure",
         f"{counted(subject.edges)}, telemetry or health checks",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from knowledge.detectors._shape import Detector, Span, entropy
+from knowledge.detectors._shape import Detector, Span, entropy, lower, places
 
 _ID = re.compile(r"(?<![0-9A-Za-z_/+])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![0-9A-Za-z_/+])")
 _SECRET = re.compile(
@@ -23,12 +23,12 @@ def _random(text: str) -> bool:
 
 
 def _find(text: str) -> Iterator[Span]:
-    for match in _ID.finditer(text):
+    for match in filter(None, (_ID.match(text, at) for at in places(text, ("AKIA", "ASIA", "ABIA", "ACCA")))):
         yield match.span()
         for bare in _BARE.finditer(text, max(0, match.start() - _NEAR), match.end() + _NEAR):
             if _random(bare[0]):
                 yield bare.span()
-    for match in _SECRET.finditer(text):
+    for match in filter(None, (_SECRET.match(text, at) for at in places(lower(text), ("aws", "secret")))):
         if _random(match[1]):
             yield match.span(1)
 

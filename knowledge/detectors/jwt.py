@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from knowledge.detectors._shape import Detector, Span
+from knowledge.detectors._shape import Detector, Span, places
 
 _TOKEN = re.compile(
     r"(?<![0-9A-Za-z_.\-])(ey[0-9A-Za-z_-]{8,})\.([0-9A-Za-z_-]{2,})\.([0-9A-Za-z_-]{10,}(?:\.[0-9A-Za-z_-]+){0,2}|)"
@@ -23,7 +23,7 @@ def _header(part: str) -> bool:
 
 
 def _find(text: str) -> Iterator[Span]:
-    for match in _TOKEN.finditer(text):
+    for match in filter(None, (_TOKEN.match(text, at) for at in places(text, ("ey",)))):
         if _header(match[1]):
             yield match.span()
 

@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Iterator
 
-from knowledge.detectors._shape import Detector, Span
+from knowledge.detectors._shape import PLACEHOLDER, Detector, Span, lower, places
 
 # Items of a connection string end in a semicolon; without one it may be a sentence, an option or a parameter's name.
 _PASSWORD = re.compile(
@@ -16,15 +16,14 @@ _PLACE = re.compile(
     r"(?i)\b(?:server|data source|host|hostname|user id|uid|user|username|initial catalog|database|dbname)\s?=\s?[^\s;='\"]"
 )
 _REACH = 200
-_PLACEHOLDER = re.compile(
-    r"[*x.•_-]+|(?-i:[A-Z_]*PASSWORD[A-Z_]*)|\w+\(.*|\$.*|\{+.*|%.*|\[.*|(?:your|my|the)[_-]?(?:password|pwd).*|redacted|masked|hidden|changeme",
-    re.IGNORECASE,
-)
+_LONGEST = 220
 _BASIC = re.compile(r"(?i:authorization)[\"']?\s*[:=]\s*[\"']?(?i:basic)\s+([0-9A-Za-z+/_-]{6,400}={0,2})")
 
 
 def _find(text: str) -> Iterator[Span]:
-    for match in _PASSWORD.finditer(text):
+    lowered = lower(text)
+    found = (_PASSWORD.search(text, max(0, at - 2), at + _LONGEST) for at in places(lowered, ("password", "pwd")))
+    for match in filter(None, found):
         # Parts of one connection string stand in one line, with semicolons or spaces between.
         low, high = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
         line = (
@@ -32,9 +31,9 @@ def _find(text: str) -> Iterator[Span]:
             + ";"
             + text[match.end() : min(high if high >= 0 else len(text), match.end() + _REACH)]
         )
-        if _PLACE.search(line) and not _PLACEHOLDER.fullmatch(match["value"]):
+        if _PLACE.search(line) and not PLACEHOLDER.fullmatch(match["value"]):
             yield match.span("value")
-    for match in _BASIC.finditer(text):
+    for match in filter(None, (_BASIC.match(text, at) for at in places(lowered, ("authorization",)))):
         try:
             user, colon, password = (
                 base64.b64decode(match[1].rstrip("=") + "=" * (-len(match[1].rstrip("=")) % 4), altchars=b"-_")

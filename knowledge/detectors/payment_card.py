@@ -9,7 +9,7 @@ from knowledge.detectors._shape import Detector, Span, luhn
 
 # One kind of separator throughout, groups of at least two digits. A digit, letter or hyphenated part next to it makes it
 # something else (a UUID, an order number); Hangul does not.
-_NUMBER = re.compile(r"(?<![0-9A-Za-z_.\-+#/=])\d(?:[ -]?\d){12,18}(?![0-9A-Za-z_]|[-./]\d)", re.ASCII)
+_NUMBER = re.compile(r"\d(?<![0-9A-Za-z_.\-+#/=]\d)(?:[ -]?\d){12,18}(?![0-9A-Za-z_]|[-./]\d)", re.ASCII)
 _GROUPED = re.compile(
     r"\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5}|\d{4}([ -])\d{4}\3\d{4}\3\d{4}\3\d{3}|\d{13,19}"
 )

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from knowledge.detectors._shape import Detector, Span
+from knowledge.detectors._shape import Detector, Span, places
 
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[23]:")
 _END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: [0-9a-f]+")
@@ -18,9 +18,14 @@ _SHORTEST = 24
 
 
 def _find(text: str) -> Iterator[Span]:
+    begins = [
+        match for at in places(text, ("-----BEGIN ", "PuTTY-User-Key-File-")) if (match := _BEGIN.match(text, at))
+    ]
+    if not begins:
+        return
     ends = [match.span() for match in _END.finditer(text)]
     starts = [start for start, _ in ends]
-    for match in _BEGIN.finditer(text):
+    for match in begins:
         at = bisect_left(starts, match.end())
         if at < len(ends) and starts[at] - match.end() <= _REACH:
             # A mention in prose ("between -----BEGIN PRIVATE KEY----- and -----END ...") holds no key.

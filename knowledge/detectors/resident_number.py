@@ -15,7 +15,7 @@ from knowledge.detectors._shape import Detector, Span
 
 # Digits, letters of identifiers and separators around it make it a part of something else; Hangul does not.
 _NUMBER = re.compile(
-    r"(?<![0-9A-Za-z_.\-])(\d{6})([ \t]?[-‐‑–][ \t]*\n?[ \t]*|[ \t]|)([1-8]\d{6})(?![0-9A-Za-z_]|[-.]\d)", re.ASCII
+    r"(\d(?<![0-9A-Za-z_.\-]\d)\d{5})([ \t]?[-‐‑–][ \t]*\n?[ \t]*|[ \t]|)([1-8]\d{6})(?![0-9A-Za-z_]|[-.]\d)", re.ASCII
 )
 _WORDS = re.compile(
     r"주민|외국인\s?(등록)?\s?번호|resident\s+(registration\s+)?(number|no\b)|\bRRN\b|\bARN\b|jumin", re.IGNORECASE

@@ -17,6 +17,7 @@ from nexus.model.names import WORD, words
 from nexus.model.technology import technology
 
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[가-힣]+|[^\W\d_가-힣A-Za-z]+")
+CAMEL = re.compile(r"[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*")
 _GLUE = frozenset("-_./:@#$%&=+\\~")
 _SEPARATORS = frozenset({"", "-", "_", " ", "."})
 HANGUL = re.compile(r"[가-힣]+")
@@ -137,7 +138,9 @@ class NameIndex:
     def maybe(self, text: str) -> bool:
         """Whether a text can hold a name at all: a cheap look before `find`."""
         firsts, hangul = self._sequences, self._hangul
-        return any(word.casefold() in firsts or word[0] in hangul for word in _TOKEN.findall(text))
+        return any(word.casefold() in firsts or word[0] in hangul for word in _TOKEN.findall(text)) or any(
+            word.casefold() in firsts for word in CAMEL.findall(text)
+        )
 
     def find(self, text: str, code: Callable[[int], bool] | None = None) -> list[Found]:
         """Names in a text, in order, without overlaps. `code(offset)` says whether an offset lies in a code span or link text."""
@@ -180,6 +183,12 @@ class NameIndex:
             if last > position and _with_particle(parts[last].key, sequence[-1]):
                 best = (parts[last].start + len(sequence[-1]), value, weak)
                 break
+        if best is None and (camel := CAMEL.match(text, first.start)) is not None:
+            # "CockroachDB" is the name that is spelled cockroachdb.
+            last = next(i for i in range(position, len(parts)) if parts[i].end >= camel.end())
+            for _, value, _ in self._sequences.get(camel[0].casefold(), {}).get("", ()):
+                if parts[last].end == camel.end() and _closed(text, parts, last):
+                    best = (camel.end(), value, False)
         if HANGUL.fullmatch(first.key):
             korean = self._korean(text, first)
             if korean is not None and (best is None or korean[0] > best[0]):
@@ -341,6 +350,7 @@ def plausible(text: str, item: Found, verbs: Iterable[str] = ()) -> bool:
 
 
 __all__ = [
+    "CAMEL",
     "EN_HEADS",
     "HANGUL",
     "KO_ALONE",

@@ -142,6 +142,11 @@ def edges_held(connection: Connection, tenants: list[str]) -> dict[str, int]:
     return dict(connection.execute(_SQL["edges_held"], {"tenants": tenants}).fetchall())
 
 
+def overflow_held(connection: Connection, tenants: list[str]) -> dict[str, int]:
+    """How many overflow edges of single sources each tenant has."""
+    return dict(connection.execute(_SQL["overflow_held"], {"tenants": tenants}).fetchall())
+
+
 def known_services(connection: Connection, tenants: list[str]) -> pl.DataFrame:
     """`tenant`, `source`, `source_env` of services that have rows."""
     rows = connection.execute(_SQL["known_services"], {"tenants": tenants}).fetchall()

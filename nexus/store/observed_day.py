@@ -9,8 +9,8 @@ from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("observed_day")
-# Days that one word of a mask holds.
-WORD = 62
+# Days that one word of a mask holds. Two words are read at once: a line an edge is what PostgreSQL adds up with several workers.
+_WORD = 62
 
 
 def edge_names(connection: Connection, tenant: str, environment: str | None) -> dict[int, str]:
@@ -20,13 +20,16 @@ def edge_names(connection: Connection, tenant: str, environment: str | None) -> 
 
 def histories(
     connection: Connection, tenant: str, first: int, until: int
-) -> list[tuple[int, int, int, int, int, int, int]]:
-    """(edge, word, mask, calls, messages, traces, second first seen) over the days [first, until) since the epoch.
+) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """(edge, mask, calls, messages, traces, second first seen) over the days [first, until) since the epoch.
 
-    Bit n of a mask is day `first + WORD * word + n`. Lines of one edge and word add up: those of shards, and what is pending.
+    Bit n of a mask is day `first + n`. Lines of one edge add up: those of long ranges, and what is pending.
     """
     connection.execute(_SQL["more_memory"])
-    return connection.execute(_SQL["histories"], {"tenant": tenant, "from": first, "to": until}).fetchall()
+    for begin in range(first, until, 2 * _WORD):
+        days = {"tenant": tenant, "from": begin, "to": min(until, begin + 2 * _WORD), "word": _WORD}
+        for edge, low, high, *sums in connection.execute(_SQL["histories"], days):
+            yield edge, (low | high << _WORD) << (begin - first), *sums
 
 
 def counts_by_day(

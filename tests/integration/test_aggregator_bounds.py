@@ -72,6 +72,27 @@ def test_many_services_fold_into_one(database, tmp_path, clock):
         assert connection.execute("SELECT count(*) FROM observed_overflow").fetchone()[0] <= MAX_OFFENDERS + 1
 
 
+def test_overflow_edges_of_single_sources_are_few(database, tmp_path, clock):
+    """Services that fill the limit would have an overflow edge each, and there would be twice as many."""
+    bench = limited(Bench(database, tmp_path / "w", clock), tmp_path, 100)
+    for at in range(3):
+        send(bench, [{**span, "trace": f"{at}-{span['trace']}"} for span in calls(90, "one.example", service="s{n}")])
+        send(bench, [{**span, "trace": f"{at}+{span['trace']}"} for span in calls(90, "x{n}.example", service="s{n}")])
+    edges = bench.edges()
+    assert sum(edge["calls"] for edge in edges.values()) == 6 * 90
+    assert sum(key[0] != "(other)" and key[2] == "(other)" for key in edges) == 100 // numbers.SPARE
+    assert ("(other)", "CALLS_OBSERVED", "(other)", "external", False) in edges
+    assert len(edges) + len(bench.services()) <= 100 + 100 // numbers.SPARE + 1
+    # What was folded is taken back from where it was put.
+    answers = [
+        {**span, "trace": f"0+{span['trace']}", "service": "s0", "span": "2", "parent": "1", "kind": "SERVER"}
+        for span in calls(90)
+    ]
+    send(bench, answers)
+    assert sum(edge["calls"] for edge in bench.edges().values()) == 6 * 90
+    assert min(edge["calls"] for edge in bench.edges().values()) > 0
+
+
 def test_offenders_without_a_pattern_are_counted_together(database, tmp_path, clock, monkeypatch):
     monkeypatch.setattr(observed, "MAX_OFFENDERS", 30)
     bench = limited(Bench(database, tmp_path / "w", clock), tmp_path, 100)

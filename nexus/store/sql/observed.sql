@@ -164,6 +164,9 @@ JOIN observed_row r ON r.tenant = over_.tenant AND r.grain = %(grain)s AND r.edg
 -- name: edges_held
 SELECT tenant, count(*)::bigint FROM observed_edge WHERE tenant = ANY(%(tenants)s) GROUP BY tenant
 
+-- name: overflow_held
+SELECT tenant, count(*)::bigint FROM observed_edge WHERE tenant = ANY(%(tenants)s) AND target = '(other)' AND source <> '(other)' GROUP BY tenant
+
 -- name: known_services
 SELECT tenant, source, source_env FROM observed_edge WHERE tenant = ANY(%(tenants)s) AND relation = 'SERVICE'
 

@@ -2,18 +2,20 @@
 SET LOCAL work_mem = '64MB'
 
 -- name: histories
-SELECT edge, (day - %(from)s::integer) / 62 AS word, bit_or(1::bigint << ((day - %(from)s::integer) %% 62)) AS mask, sum(calls)::bigint AS calls,
-       sum(messages)::bigint AS messages, sum(traces)::bigint AS traces, min(day::bigint * 86400 + first_second) AS first_second
+SELECT edge, bit_or(CASE WHEN day - %(from)s::integer < %(word)s::integer THEN 1::bigint << (day - %(from)s::integer) ELSE 0 END) AS low,
+       bit_or(CASE WHEN day - %(from)s::integer < %(word)s::integer THEN 0 ELSE 1::bigint << (day - %(from)s::integer - %(word)s::integer) END) AS high,
+       sum(calls)::bigint AS calls, sum(messages)::bigint AS messages, sum(traces)::bigint AS traces, min(day::bigint * 86400 + first_second) AS first_second
 FROM observed_day
 WHERE tenant = %(tenant)s AND day >= %(from)s::integer AND day < %(to)s::integer
-GROUP BY edge, (day - %(from)s::integer) / 62
+GROUP BY edge
 UNION ALL
 -- What is not folded into its day yet.
-SELECT edge, (start / 86400 - %(from)s)::integer / 62, bit_or(1::bigint << ((start / 86400 - %(from)s)::integer %% 62)), sum(calls)::bigint, sum(messages)::bigint,
-       sum((octet_length(shown) / 33 + 2) / 3)::bigint, min(coalesce(first_ns / 1000000000, start))
+SELECT edge, bit_or(CASE WHEN start / 86400 - %(from)s::integer < %(word)s::integer THEN 1::bigint << (start / 86400 - %(from)s::integer)::integer ELSE 0 END),
+       bit_or(CASE WHEN start / 86400 - %(from)s::integer < %(word)s::integer THEN 0 ELSE 1::bigint << (start / 86400 - %(from)s::integer - %(word)s::integer)::integer END),
+       sum(calls)::bigint, sum(messages)::bigint, sum((octet_length(shown) / 33 + 2) / 3)::bigint, min(coalesce(first_ns / 1000000000, start))
 FROM observed_row
 WHERE tenant = %(tenant)s AND grain = -1 AND start >= %(from)s::bigint * 86400 AND start < %(to)s::bigint * 86400 AND (calls > 0 OR messages > 0 OR shown <> '')
-GROUP BY edge, (start / 86400 - %(from)s)::integer / 62
+GROUP BY edge
 
 -- name: counts_by_day
 WITH days AS (
