@@ -27,9 +27,8 @@ from nexus.store.pool import Database
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What was read between two positions of the log, `since` and `after`; at most `max_spans` were asked for."""
+    """What was read of the log up to the position `after`; about `max_spans` were asked for."""
 
-    since: dict[str, int]
     after: dict[str, int]
     max_spans: int
     mail: Mail
@@ -91,7 +90,7 @@ class Preparation:
         if after == position and not letters and not pieces:
             return None
         mail = self.exchange.sort(spans, letters, pieces)
-        return Taken(position, after, max_spans, mail, self.reader.rejected(position, after))
+        return Taken(after, max_spans, mail, self.reader.rejected(position, after))
 
     def prepared(self, taken: Taken, now: datetime) -> Prepared:
         """What will be written of it."""
@@ -102,13 +101,14 @@ class Preparation:
         change = self.change(new, related) if new.height else None
         return Prepared(taken, own, late, new, related, repeated, change)
 
-    def stands(self, prepared: Prepared, position: dict[str, int], max_spans: int, now: datetime) -> bool:
-        """Whether what was prepared is what would be prepared now: it is of this position, and no window has settled since."""
-        taken = prepared.taken
-        if taken.since != position or taken.max_spans != max_spans:
+    def stands(self, prepared: Prepared, now: datetime) -> bool:
+        """Whether what was prepared beside a commit is what would be prepared now: no window has settled since, and none was opened far away."""
+        mail = prepared.taken.mail
+        if mail.letters or mail.pieces:
+            # The batch before may have taken them.
             return False
         with self.database.connection() as connection:
-            own, _ = admitted(connection, taken.mail.own, self.retention, now)
+            own, _ = admitted(connection, mail.own, self.retention, now)
         return own.rows.equals(prepared.admitted.rows)
 
     def unseen(self, own: Spans, copies: Spans) -> tuple[Spans, Spans, pl.DataFrame]:
