@@ -84,11 +84,11 @@ def service_view(
                 name: {"exits": n, "resolved": m, "share": m / n if n else 0.0} for name, (n, m) in exits.items()
             },
             "instances": sorted(sent[edge.id]),
-            "versions": sorted(bag.get("version", {})),
+            "versions": kept_apart(bag.get("version", {})),
             "shares": shares(edge.source, counters | arrived, infrastructure),
             "sampling": {
                 "known": counters["spans_sampling_known"] / spans if spans else 0.0,
-                "smallest_probability": min((float(p) for p in bag.get("p", {})), default=None),
+                "smallest_probability": smallest(bag.get("p", {})),
             },
         }
         unpaired = counters["unpaired_clients"] - infrastructure.get("unpaired_clients", 0)
@@ -98,6 +98,16 @@ def service_view(
         }
         views.append(view | {"findings": said + _beyond(edge.source, kinds)})
     return views
+
+
+def kept_apart(items: Iterable[str]) -> list[str]:
+    """Texts of a bag that are not folded, in order."""
+    return sorted(item for item in items if item != OTHER)
+
+
+def smallest(probabilities: Iterable[str]) -> float | None:
+    """Of those that a bag keeps apart."""
+    return min((float(p) for p in probabilities if p != OTHER), default=None)
 
 
 def _beyond(name: str, kinds: set[str]) -> list[str]:
