@@ -43,12 +43,12 @@ def capped(stored: pl.DataFrame, change: pl.DataFrame) -> pl.DataFrame:
     held = (
         stored.join(fresh.select(key).unique(), on=key, how="semi")
         .group_by(key)
-        .agg(held=pl.len(), folded=(_name() == OTHER).any())
+        .agg(held=(_name() != OTHER).sum(), folded=(_name() == OTHER).any())
     )
     ranked = (
         fresh.join(held, on=key, how="left")
         .with_columns(pl.col("held").fill_null(0), pl.col("folded").fill_null(value=False))
-        .sort(*key, -pl.col("n"), "item")
+        .sort(*key, _name() == OTHER, -pl.col("n"), "item")
     )
     room = pl.when(pl.col("kind") == INSTANCE).then(MAX_INSTANCE_HOURS).otherwise(MAX_ITEMS) - pl.col("held").cast(
         pl.Int64

@@ -9,6 +9,7 @@ from typing import Final
 import polars as pl
 
 from aggregator.parts import Parts
+from aggregator.services import kept_apart, smallest
 from nexus.model.edge import EdgeHistory
 from nexus.model.service import Node, ServiceDay
 from nexus.store import observed_day
@@ -93,7 +94,7 @@ def _service_day(edge: EdgeRow, day: date, found: dict[str, dict[str, tuple[int,
         {name: n for name, (n, _) in exits.items()},
         {name: m for name, (_, m) in exits.items()},
         counters.get("spans_sampling_known", 0) / spans if spans else 0.0,
-        min((float(p) for p in found.get("p", {})), default=None),
-        tuple(sorted(found.get("version", {}))),
+        smallest(found.get("p", {})),
+        tuple(kept_apart(found.get("version", {}))),
         len(found.get("instance", {})),
     )

@@ -84,11 +84,11 @@ def service_view(
                 name: {"exits": n, "resolved": m, "share": m / n if n else 0.0} for name, (n, m) in exits.items()
             },
             "instances": sorted(sent[edge.id]),
-            "versions": sorted(bag.get("version", {})),
+            "versions": kept_apart(bag.get("version", {})),
             "shares": shares(edge.source, counters | arrived, infrastructure),
             "sampling": {
                 "known": counters["spans_sampling_known"] / spans if spans else 0.0,
-                "smallest_probability": min((float(p) for p in bag.get("p", {})), default=None),
+                "smallest_probability": smallest(bag.get("p", {})),
             },
         }
         unpaired = counters["unpaired_clients"] - infrastructure.get("unpaired_clients", 0)
@@ -98,6 +98,16 @@ def service_view(
         }
         views.append(view | {"findings": said + _beyond(edge.source, kinds)})
     return views
+
+
+def kept_apart(items: Iterable[str]) -> list[str]:
+    """Texts of a bag that are not folded, in order."""
+    return sorted(item for item in items if item != OTHER)
+
+
+def smallest(probabilities: Iterable[str]) -> float | None:
+    """Of those that a bag keeps apart."""
+    return min((float(p) for p in probabilities if p != OTHER), default=None)
 
 
 def _beyond(name: str, kinds: set[str]) -> list[str]:
@@ -137,6 +147,18 @@ def shares(service: str, counts: dict[str, int], infrastructure: dict[str, int])
     return {name: part / whole if whole else None for name, (part, whole) in parts.items()}
 
 
+def many(count: int, one: str, more: str = "") -> str:
+    """`1 span`, `2 spans`."""
+    return f"{count} {one if count == 1 else more or one + 's'}"
+
+
+def _by_protocol(view: dict[str, Any]) -> str:
+    """Of which protocols exits are unresolved, as far as they state any."""
+    left = {name: found["exits"] - found["resolved"] for name, found in view["protocols"].items()}
+    known = sorted(((-n, name) for name, n in left.items() if n > 0 and name != "unknown"))[:NAMED]
+    return f" ({', '.join(f'{name} {-n}' for n, name in known)})" if known else ""
+
+
 def sentences(view: dict[str, Any], unpaired: int, senders: list[str]) -> list[str]:
     """What a service's owner should fix, worst first. `unpaired`: exits that name nothing; `senders`: instances that send unnamed spans."""
     name, spans = view["name"], max(view["spans"], 1)
@@ -152,53 +174,57 @@ def sentences(view: dict[str, Any], unpaired: int, senders: list[str]) -> list[s
         out.append(
             (
                 2.0,
-                f"{view['spans']} spans name no service: set service.name (OTEL_SERVICE_NAME) on their senders{places}",
+                f"{many(view['spans'], 'span')} without a service name: set service.name (OTEL_SERVICE_NAME) on their senders{places}",
             )
         )
     else:
         notice(
             view["shares"]["unnamed"],
-            f"{view['unnamed']} spans from instances of `{name}`{places} name no service: set service.name (OTEL_SERVICE_NAME) for all that sends there",
+            f"{many(view['unnamed'], 'span')} from instances of `{name}`{places} without a service name: set service.name (OTEL_SERVICE_NAME) for all that sends there",
         )
     notice(
         view["shares"]["unpaired"],
-        f"{unpaired} CLIENT or PRODUCER spans of `{name}` have no far end and name none: calls need server.address or peer.service, messages messaging.system and messaging.destination.name",
+        f"`{name}` sends {many(unpaired, 'CLIENT or PRODUCER span')}{_by_protocol(view)} without a far end that was seen or named: "
+        "calls need server.address or peer.service, messages messaging.system and messaging.destination.name",
     )
     entries = max(view["entry_spans"], 1)
     notice(
         view["orphan_servers"] / entries,
-        f"{view['orphan_servers']} SERVER spans of `{name}` name a parent that was not seen within the horizon: callers sample otherwise, or drop spans",
+        f"`{name}` sends {many(view['orphan_servers'], 'SERVER span')} with a parent that was not seen within the horizon: callers sample otherwise, or drop spans",
     )
     notice(
         view["orphan_consumers"] / entries,
-        f"{view['orphan_consumers']} CONSUMER spans of `{name}` point to producers that were not seen within the horizon",
+        f"`{name}` sends {many(view['orphan_consumers'], 'CONSUMER span')} with producers that were not seen within the horizon",
     )
     notice(
         view["bad_parents"] / spans,
-        f"`{name}` sends {view['bad_parents']} spans with an unusable parent id (wrong length, the span itself, or a cycle)",
+        f"`{name}` sends {many(view['bad_parents'], 'span')} with an unusable parent id (wrong length, the span itself, or a cycle)",
     )
     notice(
         view["conflicting_duplicates"] / spans,
-        f"`{name}` sends {view['conflicting_duplicates']} spans again with other content: span ids are reused, or spans exported before they end",
+        f"`{name}` sends {many(view['conflicting_duplicates'], 'span')} again with other content: span ids are reused, or spans exported before they end",
     )
     notice(
         view["clock_suspect"] / spans,
-        f"{view['clock_suspect']} spans of `{name}` end before they start, or have no end: check its clock",
+        f"`{name}` sends {many(view['clock_suspect'], 'span')} with an end before the start, or none: check its clock",
     )
     if view["unresolved_links"] and not view["orphan_consumers"]:
         notice(
             view["unresolved_links"] / spans,
-            f"`{name}` links to {view['unresolved_links']} messages whose senders were not seen within the horizon: instrument them, or keep the spans of both ends",
+            f"`{name}` links to {many(view['unresolved_links'], 'message')} without a sender that was seen within the horizon: instrument them, or keep the spans of both ends",
         )
     notice(
         view["beyond_horizon"] / spans,
-        f"{view['beyond_horizon']} parents or linked messages of `{name}` lie further away in time than the pairing horizon",
+        f"`{name}` has {many(view['beyond_horizon'], 'parent or linked message', 'parents or linked messages')} further away in time than the pairing horizon",
     )
-    notice(view["late"] / spans, f"{view['late']} spans of `{name}` came after their window had settled")
-    notice(view["rejected"] / spans, f"{view['rejected']} spans of `{name}` were refused for their ids or start time")
+    notice(view["late"] / spans, f"{many(view['late'], 'span')} of `{name}` came after their window had settled")
+    notice(
+        view["rejected"] / spans,
+        f"{many(view['rejected'], 'span')} of `{name}` refused for ids or start time (none, or too far from the present)",
+    )
     notice(
         view["duplicates"] / spans,
-        f"{view['duplicates']} spans of `{name}` were delivered again: check its exporter's timeout against the collector's answer time",
+        f"{many(view['duplicates'], 'span')} of `{name}` came again: check its exporter's timeout against the collector's answer time",
     )
     if 0 < view["sampling"]["known"] < 1:
         notice(

@@ -288,10 +288,9 @@ def main() -> None:
     if options.generate:
         print(json.dumps(asyncio.run(generate(*json.loads(options.generate)))))
     elif options.floor:
-        import uvloop
+        from nexus.wiring.event_loop import run
 
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(answer_nothing())
+        run(answer_nothing())
     else:
         measure(options)
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collector_receiver.name_table import Place
+from collector_receiver.name_table import Place, same
 from collector_receiver.scan import MAX_START
 from collector_receiver.scan_layout import PAD, Bytes, Words, words
 from nexus.model.compiled import compiled, inlined
@@ -25,22 +25,29 @@ _SPREAD: Final = _U(0x9E3779B97F4A7C15)
 _SHIFT: Final = _U(32)
 _STEPS: Final = _U(8)
 _MOST_SLOTS: Final = 1 << 20
+_BYTES_A_SLOT: Final = 256
+_LOWER: Final = _U(0xFFFFFFFF)
 
 # A content is made of numbers: these, then the texts of its attributes. A block likewise: the number of its tenant, then its attributes.
 HEAD: Final = 9
 _HEAD: Final = _U(HEAD)
+# Numbers are looked up as bytes, which have others before them (`same`).
+BEFORE: Final = PAD // 4
+_FIRST: Final = _U(BEFORE)
 # Longest unusable parent id that is kept as sent.
 MAX_PARENT_BYTES: Final = _U(32)
 
 
 class Pool(NamedTuple):
-    """Distinct pieces of bytes. Piece n is `data[ends[n]:ends[n + 1]]`; `slots` has numbers by `marks` (hashes), `used[0]` is how many there are."""
+    """Distinct pieces of bytes. Piece n is `data[ends[n]:ends[n + 1]]`, `PAD` further on in `words`; `used[0]` is how many there are.
+
+    A slot that is taken has the upper half of a hash and the number of a piece, counted from 1.
+    """
 
     data: Bytes
     words: Words
     ends: npt.NDArray[np.int32]
-    marks: Words
-    slots: npt.NDArray[np.int32]
+    slots: Words
     used: npt.NDArray[np.int64]
 
 
@@ -83,15 +90,13 @@ class Contents(NamedTuple):
 
 def pool(pieces: int, size: int) -> Pool:
     """Room for so many pieces of so many bytes together."""
-    pieces = max(pieces, 1)
-    data = np.empty(size + PAD, np.uint8)
-    slots = min(_MOST_SLOTS, 1 << max(4, (pieces // 2).bit_length()))
+    data = np.empty(PAD + size + PAD, np.uint8)
+    slots = min(_MOST_SLOTS, 1 << max(4, (size // _BYTES_A_SLOT).bit_length()))
     return Pool(
-        data,
+        data[PAD:],
         words(data),
         _begun(pieces + 1),
-        np.empty(pieces, np.uint64),
-        np.full(slots, -1, np.int32),
+        np.zeros(slots, np.uint64),
         np.zeros(1, np.int64),
     )
 
@@ -156,24 +161,25 @@ def _stirred(number: Place) -> Place:
 
 @inlined
 def _hash(source: Words, at: Place, size: Place) -> Place:
-    number, end = _stirred(_SEED ^ size), at + size
-    while at + _8 <= end:
-        number = _stirred(number ^ source[at])
-        at += _8
-    if at < end:
-        number = _stirred(number ^ (source[at] & ((_1 << (_8 * (end - at))) - _1)))
-    return _stirred(number)
+    """Of at least one byte, as for `same`. Two halves are mixed at a time: each step waits for the one before."""
+    left = _SEED ^ size
+    right, last = left, at + size - _8
+    while at + _8 < last:
+        left = _stirred(left ^ source[at])
+        right = _stirred(right ^ source[at + _8])
+        at += _U(16)
+    if at < last:
+        left = _stirred(left ^ source[at])
+    few = min(size, _8)
+    right = _stirred(right ^ source[last] >> (_8 * (_8 - few)))
+    return _stirred(left ^ _stirred(right))
 
 
 @inlined
-def _equal(source: Words, at: Place, other: Words, there: Place, size: Place) -> bool:
-    end = at + size
-    while at + _8 <= end:
-        if source[at] != other[there]:
-            return False
-        at += _8
-        there += _8
-    return at == end or not (source[at] ^ other[there]) & ((_1 << (_8 * (end - at))) - _1)
+def _is(found: Pool, number: Place, source: Words, at: Place, size: Place) -> bool:
+    """Whether a piece of the source is that one of the pool, which has it."""
+    there = _U(found.ends[number])
+    return _U(found.ends[number + _1]) - there == size and same(source, at, found.words, there + _8, size)
 
 
 @inlined
@@ -183,38 +189,36 @@ def _coded(found: Pool, source: Words, at: Place, size: Place) -> Place:
     mask = _U(len(found.slots) - 1)
     slot = mark & mask
     for _ in range(_STEPS):
-        number = found.slots[slot]
-        if number < 0:
-            found.slots[slot] = count
+        taken = found.slots[slot]
+        if taken == _0:
+            found.slots[slot] = mark & ~_LOWER | count + _1
             break
-        there = _U(found.ends[_U(number)])
-        if (
-            found.marks[_U(number)] == mark
-            and _U(found.ends[_U(number) + _1]) - there == size
-            and _equal(source, at, found.words, there, size)
-        ):
-            return _U(number)
+        number = _U(taken & _LOWER) - _1
+        if (taken ^ mark) <= _LOWER and _is(found, number, source, at, size):
+            return number
         slot = (slot + _1) & mask
     place = _U(found.ends[count])
-    copied = _0
-    while copied < size:
-        found.words[place + copied] = source[at + copied]
-        copied += _8
-    found.marks[count] = mark
     found.ends[count + _1] = place + size
     found.used[0] += 1
+    to, copied = place + _8, _0
+    while copied + _8 < size:
+        found.words[to + copied] = source[at + copied]
+        copied += _8
+    if size < _8:
+        found.words[to] = source[at + size - _8] >> (_8 * (_8 - size))
+    else:
+        found.words[to + size - _8] = source[at + size - _8]
     return count
 
 
-@compiled
-def _attributes(
-    texts: Pool, source: Words, pieces: Any, first: Place, after: Place, numbers: Numbers, at: Place
-) -> Place:
-    """Note the texts of some attributes behind `at` numbers: how many there are then."""
-    for n in range(first, after):
-        numbers[at] = _coded(texts, source, _U(pieces[n].place), _U(pieces[n].size))
-        at += _1
-    return at
+@inlined
+def _text(texts: Pool, source: Words, at: Place, size: Place, before: Place) -> Place:
+    """The number of a text; 0 is the empty one. `before`: what stood there in the span before, which is often the same."""
+    if size == _0:
+        return _0
+    if before < _U(texts.used[0]) and _is(texts, before, source, at, size):
+        return before
+    return _coded(texts, source, at, size)
 
 
 @compiled
@@ -222,21 +226,24 @@ def code_blocks(
     source: Words,
     blocks: Any,
     kept: Any,
-    owners: Numbers,
+    owner: int,
     texts: Pool,
     coded: Pool,
     numbers: Numbers,
     number_words: Words,
     out: Numbers,
 ) -> None:
-    """The number of each block (BLOCK) into `out`. `owners` has the number of each request's tenant; `numbers`, and its `words`, are room for the longest list."""
+    """The number of each block (BLOCK) of a request into `out`. `owner` is the number of its tenant; `numbers`, and its `words`, are room for the longest list and `BEFORE` it."""
     first = _0
     for n in range(_U(len(blocks))):
         after = _U(blocks[n].attributes)
-        numbers[_0] = owners[_U(blocks[n].request)]
-        size = _attributes(texts, source, kept, first, after, numbers, _1)
-        out[n] = _coded(coded, number_words, _0, size * _U(4))
-        first = after
+        numbers[_FIRST] = owner
+        size = _1
+        while first < after:
+            numbers[_FIRST + size] = _coded(texts, source, _U(kept[first].place), _U(kept[first].size))
+            size += _1
+            first += _1
+        out[n] = _coded(coded, number_words, _8, size * _U(4))
 
 
 @compiled
@@ -251,47 +258,51 @@ def code_spans(
     numbers: Numbers,
     number_words: Words,
     out: Rows,
+    rows_before: int,
     links: Links,
+    links_before: int,
 ) -> None:
-    """Fill in rows and links of all spans (SPAN). `blocks` are the numbers of their blocks; the others as in `code_blocks`."""
+    """Rows and links of all spans (SPAN) of a request, behind those before. `blocks` are the numbers of their blocks; the others as in `code_blocks`."""
     first = link = _0
+    row, linked = _U(rows_before), _U(links_before)
+    said = numbers[BEFORE:]
     for n in range(_U(len(spans))):
         span = spans[n]
         place = _U(span.trace_id)
-        out.trace_hi[n], out.trace_lo[n] = _id(source[place]), _id(source[place + _8])
-        out.span[n] = _id(source[_U(span.span_id)])
-        out.start_ns[n] = span.start
-        out.end_ns[n] = span.end if span.end <= MAX_START else _0
+        out.trace_hi[row], out.trace_lo[row] = _id(source[place]), _id(source[place + _8])
+        out.span[row] = _id(source[_U(span.span_id)])
+        out.start_ns[row] = span.start
+        out.end_ns[row] = span.end if span.end <= MAX_START else _0
         parent, odd = _0, _0
         size = _U(span.parent_id_size)
         if size == _8:
             parent = _id(source[_U(span.parent_id)])
         elif size:
             odd = _odd(texts, source, _U(span.parent_id), min(size, MAX_PARENT_BYTES))
-        out.parent[n] = parent
-        kind = _U(span.kind) if 0 <= span.kind <= 5 else _0
-        status = _U(span.code) if 0 <= span.code <= 2 else _0
-        numbers[0] = blocks[_U(span.block)]
-        numbers[1] = _coded(texts, source, _U(span.name), _U(span.name_size)) if span.name_size else _0
-        numbers[2] = (
-            _coded(texts, source, _U(span.trace_state), _U(span.trace_state_size)) if span.trace_state_size else _0
-        )
-        numbers[3] = _coded(texts, source, _U(span.message), _U(span.message_size)) if span.message_size else _0
-        numbers[4] = odd
-        numbers[5] = kind
-        numbers[6] = status
-        numbers[7] = span.flags
-        numbers[8] = span.sent
-        after = _U(span.attributes)
-        size = _attributes(texts, source, kept, first, after, numbers, _HEAD)
-        out.content[n] = _coded(contents, number_words, _0, size * _U(4))
-        first = after
+        out.parent[row] = parent
+        said[0] = blocks[_U(span.block)]
+        said[1] = _text(texts, source, _U(span.name), _U(span.name_size), _U(said[1]))
+        said[2] = _text(texts, source, _U(span.trace_state), _U(span.trace_state_size), _U(said[2]))
+        said[3] = _text(texts, source, _U(span.message), _U(span.message_size), _U(said[3]))
+        said[4] = odd
+        said[5] = _U(span.kind) if 0 <= span.kind <= 5 else _0
+        said[6] = _U(span.code) if 0 <= span.code <= 2 else _0
+        said[7] = span.flags
+        said[8] = span.sent
+        size, after = _HEAD, _U(span.attributes)
+        while first < after:
+            said[size] = _text(texts, source, _U(kept[first].place), _U(kept[first].size), _U(said[size]))
+            size += _1
+            first += _1
+        out.content[row] = _coded(contents, number_words, _8, size * _U(4))
         while link < _U(span.links):
             place = _U(link_places[link].trace_id)
-            links.at[link] = n
-            links.trace_hi[link], links.trace_lo[link] = _id(source[place]), _id(source[place + _8])
-            links.span[link] = _id(source[_U(link_places[link].span_id)])
+            links.at[linked] = row
+            links.trace_hi[linked], links.trace_lo[linked] = _id(source[place]), _id(source[place + _8])
+            links.span[linked] = _id(source[_U(link_places[link].span_id)])
             link += _1
+            linked += _1
+        row += _1
 
 
 @compiled
@@ -299,7 +310,7 @@ def _odd(texts: Pool, source: Words, at: Place, size: Place) -> Place:
     """The number of a parent id of a wrong length; all zeros are none."""
     some = _0
     for n in range(size):
-        some |= source[at + n] & _U(0xFF)
+        some |= source[at + n - _8 + _1] >> _U(56)
     return _coded(texts, source, at, size) if some else _0
 
 

@@ -1,9 +1,9 @@
-"""From what a scan of requests found to raw spans: coded (`coding.py`), then column by column to Arrow."""
+"""From what scans of requests found to raw spans: coded (`coding.py`), then column by column to Arrow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,51 +11,104 @@ import pyarrow as pa
 
 from collector_receiver import coding
 from collector_receiver.raw import BLOCKS, CONTENTS, LINKS, ROWS, TEXTS, RawSpans
-from collector_receiver.scan_layout import PAD, Bytes, words
+from collector_receiver.scan import MIN_BLOCK_BYTES, MIN_LINK_BYTES, MIN_SPAN_BYTES, scan
+from collector_receiver.scan_layout import BLOCK, LINK, PIECE, SPAN, Bytes, Names, words
 
 Array = npt.NDArray[Any]
+# Texts of a span beside its attributes, at most.
+_SINGLE: Final = 4
 
 
-class Found(NamedTuple):
-    """What `scan` filled in (`scan_layout.py`); pieces and links have room behind what is used."""
+class Taken(NamedTuple):
+    """What became of a request: how many spans of it are usable, -1 where it is damaged; its blocks (BLOCK) where some are not, and which of the batch's they are."""
 
-    spans: Array
-    blocks: Array
-    kept: Array
-    resource_kept: Array
-    links: Array
+    accepted: int
+    refused: Array | None = None
+    blocks: Array | None = None
 
 
-def coded(
-    data: Bytes, found: Found, tenants: Sequence[str], allowed: frozenset[str]
-) -> tuple[RawSpans, npt.NDArray[np.uint32]]:
-    """The spans, and which of their blocks each block that was found became. `tenants` of the requests; `data` has `coding.PAD` bytes behind them."""
-    spans, blocks = found.spans, found.blocks
-    kept, resource_kept = found.kept[: _last(spans["attributes"])], found.resource_kept[: _last(blocks["attributes"])]
-    source, owners = words(data), list(dict.fromkeys(tenants))
-    owner = np.array([owners.index(tenant) for tenant in tenants], np.uint32)
-    texts = coding.texts(len(kept) + len(resource_kept) + 4 * len(spans), len(data))
-    # Room for the longest list of numbers that there may be; they are looked up as bytes.
-    numbers = np.empty(coding.HEAD + max(len(kept), len(resource_kept)) + PAD, np.uint32)
-    number_words = words(numbers.view(np.uint8))
+class Batch:
+    """Requests that become one batch of raw spans, each walked and coded while its bytes are near."""
 
-    made, block_of = coding.pool(len(blocks), 4 * (len(blocks) + len(resource_kept))), np.empty(len(blocks), np.uint32)
-    coding.code_blocks(source, blocks, resource_kept, owner, texts, made, numbers, number_words, block_of)
-    contents, rows, links = (
-        coding.pool(len(spans), 4 * (coding.HEAD * len(spans) + len(kept))),
-        coding.rows(len(spans)),
-        coding.links(_last(spans["links"])),
-    )
-    coding.code_spans(source, spans, kept, found.links, block_of, texts, contents, numbers, number_words, rows, links)
-    said = (_contents(*coding.filled(contents)), _blocks(*coding.filled(made), owners), _texts(*coding.filled(texts)))
-    return RawSpans(_batch(rows, ROWS), _batch(links, LINKS), *said, allowed), block_of
+    def __init__(self, bodies: Sequence[bytes], names: Names, resource_names: Names) -> None:
+        self._names, self._resource_names = names, resource_names
+        # What is found in one request after the other. Room that is not used costs nothing.
+        largest, size = max(map(len, bodies), default=0), sum(map(len, bodies))
+        self._spans, self._blocks = _room(largest, MIN_SPAN_BYTES, SPAN), _room(largest, MIN_BLOCK_BYTES, BLOCK)
+        self._links = _room(largest, MIN_LINK_BYTES, LINK)
+        self._kept, self._resource_kept = (_room(largest, one.least_bytes, PIECE) for one in (names, resource_names))
+        self._block_of = np.empty(len(self._blocks), np.uint32)
+        self._numbers = np.empty(
+            coding.BEFORE + coding.HEAD + max(len(self._kept), len(self._resource_kept)), np.uint32
+        )
+        self._number_words = words(self._numbers.view(np.uint8))
+        # What becomes of all of them.
+        most = size // MIN_SPAN_BYTES
+        self._texts = coding.texts(
+            _SINGLE * most + size // names.least_bytes + size // resource_names.least_bytes, size
+        )
+        self._coded, self._contents = coding.pool(size // MIN_BLOCK_BYTES, size), coding.pool(most, size)
+        self._rows, self._row = coding.rows(most), 0
+        self._linked, self._link = coding.links(size // MIN_LINK_BYTES), 0
+        self._owners: dict[str, int] = {}
+
+    def take(self, body: bytes, tenant: str) -> Taken:
+        """Add a request."""
+        data = np.frombuffer(body, np.uint8)
+        source = words(data)
+        found = (self._spans, self._blocks, self._kept, self._resource_kept, self._links)
+        blocks, spans, refused = scan(data, source, self._names, self._resource_names, *found)
+        if spans < 0:
+            return Taken(-1)
+        numbers = (self._numbers, self._number_words)
+        owner = self._owners.setdefault(tenant, len(self._owners))
+        coding.code_blocks(
+            source,
+            self._blocks[:blocks],
+            self._resource_kept,
+            owner,
+            self._texts,
+            self._coded,
+            *numbers,
+            self._block_of,
+        )
+        coding.code_spans(
+            source,
+            self._spans[:spans],
+            self._kept,
+            self._links,
+            self._block_of,
+            self._texts,
+            self._contents,
+            *numbers,
+            self._rows,
+            self._row,
+            self._linked,
+            self._link,
+        )
+        if spans:
+            self._row += spans
+            self._link += int(self._spans[spans - 1]["links"])
+        return Taken(spans, self._blocks[:blocks].copy(), self._block_of[:blocks].copy()) if refused else Taken(spans)
+
+    def raw(self, allowed: frozenset[str]) -> RawSpans:
+        """All that was added."""
+        return RawSpans(
+            _batch((one[: self._row] for one in self._rows), ROWS),
+            _batch((one[: self._link] for one in self._linked), LINKS),
+            _contents(*coding.filled(self._contents)),
+            _blocks(*coding.filled(self._coded), list(self._owners)),
+            _texts(*coding.filled(self._texts)),
+            allowed,
+        )
 
 
-def _last(ends: Array) -> int:
-    return int(ends[-1]) if len(ends) else 0
+def _room(size: int, least: int, kind: np.dtype[Any]) -> Array:
+    """Room for what is at least so many bytes each in `size` bytes, and one more."""
+    return np.empty(size // least + 1, kind)
 
 
-def _batch(columns: Sequence[Array], schema: pa.Schema) -> pa.RecordBatch:
+def _batch(columns: Iterable[Array], schema: pa.Schema) -> pa.RecordBatch:
     """Columns of numbers; where their schema says signed, none is above what fits."""
     arrays = [
         pa.array(one.view(np.int64) if kind == pa.int64() else one)

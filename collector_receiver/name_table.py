@@ -13,7 +13,7 @@ from nexus.model.compiled import inlined
 # Places are unsigned throughout: mixed with signed numbers they would become floats.
 Place = np.uint64
 _U: Final = np.uint64
-_0, _1, _8 = _U(0), _U(1), _U(8)
+_1, _8 = _U(1), _U(8)
 _SLOTS: Final = 1024
 
 
@@ -21,13 +21,13 @@ _SLOTS: Final = 1024
 def table(names: frozenset[str]) -> Names:
     """Names to look for."""
     encoded = sorted({name.encode() for name in names} - {b""})
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
-    text = np.frombuffer(b"".join((*encoded, bytes(PAD))), np.uint8)
+    ends = np.cumsum([PAD, *map(len, encoded)], dtype=np.uint64)
+    text = np.frombuffer(b"".join((bytes(PAD), *encoded)), np.uint8)
     first, following = np.full(_SLOTS, -1, np.int16), np.full(len(encoded) + 1, -1, np.int16)
     for number in range(len(encoded)):
         slot = int(_hash(text, ends[number], ends[number + 1]))
         following[number], first[slot] = first[slot], number
-    return Names(first, following, ends, words(text), min(map(len, encoded), default=1024))
+    return Names(first, following, ends, words(text), 4 + min(map(len, encoded), default=0))
 
 
 @inlined
@@ -37,20 +37,27 @@ def _hash(data: Bytes, start: Place, end: Place) -> Place:
 
 
 @inlined
+def same(source: Words, at: Place, other: Words, there: Place, size: Place) -> bool:
+    """Whether two pieces of `size` bytes, at least one, are equal. Together with what is before them they must be eight bytes: those at the end are compared first."""
+    few = min(size, _8)
+    if (source[at + size - _8] ^ other[there + size - _8]) >> (_8 * (_8 - few)):
+        return False
+    end = at + size - few
+    while at < end and source[at] == other[there]:
+        at += _8
+        there += _8
+    return bool(at >= end)
+
+
+@inlined
 def is_named(data: Bytes, source: Words, start: Place, end: Place, names: Names) -> bool:
-    """Whether `data[start:end]` is one of the names."""
+    """Whether `data[start:end]` is one of the names. There are eight bytes before it: those of the messages that it is in."""
     if start == end:
         return False
     number = names.first[_hash(data, start, end)]
     while number >= 0:
         at, after = names.ends[_U(number)], names.ends[_U(number) + _1]
-        if after - at == end - start:
-            place = start
-            while at + _8 <= after and source[place] == names.words[at]:
-                place += _8
-                at += _8
-            # The bytes that are left, fewer than eight where all before are equal.
-            if at + _8 > after and (source[place] ^ names.words[at]) & ((_1 << (_8 * (after - at))) - _1) == _0:
-                return True
+        if after - at == end - start and same(source, start, names.words, at, after - at):
+            return True
         number = names.following[_U(number)]
     return False

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
-from collector_receiver.coding_columns import Found, coded
+from collector_receiver.coding_columns import Batch, Taken
 from collector_receiver.name_table import table
 from collector_receiver.raw import RawSpans
 from collector_receiver.reading import column, items, key_values, resource_columns
-from collector_receiver.scan import MIN_LINK_BYTES, MIN_SPAN_BYTES, count_blocks, scan
-from collector_receiver.scan_layout import BLOCK as BLOCK_ROW
-from collector_receiver.scan_layout import LINK, PAD, PIECE, SPAN, words
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
 from nexus.errors import MalformedSpans, TooLarge
 from nexus.ports.span_log import Rejection
@@ -68,53 +65,43 @@ def decode_batch(bodies: Sequence[bytes], tenants: Sequence[str], allowed: froze
     """Decode requests together; one that is none does not touch the others. TooLarge above `MAX_BATCH_BYTES` in all."""
     if sum(map(len, bodies)) >= MAX_BATCH_BYTES:
         raise TooLarge("more than 2 GiB of requests at once")
-    # Bytes behind the last request, so that there is always something to look at.
-    data = np.frombuffer(b"".join((*bodies, bytes(PAD))), np.uint8)
-    ends = np.cumsum([0, *map(len, bodies)], dtype=np.uint64)
-    names, resource_names = table(KEPT | allowed), table(RESOURCE_KEPT)
-    spans, blocks, links = (
-        np.empty(len(data) // MIN_SPAN_BYTES + 1, SPAN),
-        np.empty(count_blocks(data, ends), BLOCK_ROW),
-        np.empty(len(data) // MIN_LINK_BYTES, LINK),
+    batch = Batch(bodies, table(KEPT | allowed), table(RESOURCE_KEPT))
+    taken = [batch.take(body, tenant) for body, tenant in zip(bodies, tenants, strict=True)]
+    raw = batch.raw(allowed)
+    return Decoded(
+        _without_own(raw),
+        tuple(max(one.accepted, 0) for one in taken),
+        _rejections(taken, raw, tenants),
+        {number: NO_REQUEST for number, one in enumerate(taken) if one.accepted < 0},
     )
-    kept, resource_kept = np.empty(names.most_in(len(data)), PIECE), np.empty(resource_names.most_in(len(data)), PIECE)
-    accepted, counts = np.empty(len(bodies), np.int64), np.empty(3, np.int64)
-    scan(data, words(data), ends, names, resource_names, spans, blocks, kept, resource_kept, links, accepted, counts)
-    blocks, spans = blocks[: counts[0]], spans[: counts[1]]
-
-    raw, block_of = coded(data, Found(spans, blocks, kept, resource_kept, links), tenants, allowed)
-    rejections = _rejections(blocks, block_of, raw, tenants) if counts[2] else ()
-    malformed = dict.fromkeys(np.flatnonzero(accepted < 0).tolist(), NO_REQUEST)
-    return Decoded(_without_own(raw), tuple(np.maximum(accepted, 0).tolist()), rejections, malformed)
 
 
 def _without_own(raw: RawSpans) -> RawSpans:
     """Without what Nexus says of its own work: it is no traffic of anybody, and telling of its receipt would never end."""
     texts = raw.texts.column("text")
-    # Texts of resources come first.
-    if OWN.encode() not in b"".join(texts.slice(0, int(items(raw.blocks).max(initial=0)) + 1).to_pylist()):
+    if OWN.encode() not in b"".join(texts.take(pa.array(np.unique(items(raw.blocks)))).to_pylist()):
         return raw
     own = np.zeros(raw.blocks.num_rows, bool)
     own[key_values(texts, raw.blocks, frozenset({OWN}))[2]] = True
     return raw.take(np.flatnonzero(~own[column(raw.contents, "block")][column(raw.rows, "content")]))
 
 
-def _rejections(
-    blocks: npt.NDArray[Any], block_of: npt.NDArray[np.uint32], raw: RawSpans, tenants: Sequence[str]
-) -> tuple[Rejection, ...]:
+def _rejections(taken: Sequence[Taken], raw: RawSpans, tenants: Sequence[str]) -> tuple[Rejection, ...]:
+    refused = [(number, one.refused, one.blocks) for number, one in enumerate(taken) if one.refused is not None]
+    if not refused:
+        return ()
+    blocks = np.concatenate([counts for _, counts, _ in refused])
+    block_of = np.concatenate([numbers for _, _, numbers in refused])
+    requests = np.repeat([number for number, _, _ in refused], [len(counts) for _, counts, _ in refused])
+    names = resource_columns(raw.texts.column("text"), raw.blocks).select(
+        "service_name", "service_namespace", "environment"
+    )
     found: list[Rejection] = []
-    names: pl.DataFrame | None = None
     for reason in REASONS:
-        refused = np.flatnonzero(blocks[reason])
-        if not len(refused):
-            continue
-        if names is None:
-            names = resource_columns(raw.texts.column("text"), raw.blocks).select(
-                "service_name", "service_namespace", "environment"
-            )
-        rows = names[block_of[refused]].with_columns(request=pl.Series(blocks["request"][refused], dtype=pl.Int64))
+        some = np.flatnonzero(blocks[reason])
+        rows = names[block_of[some]].with_columns(request=pl.Series(requests[some], dtype=pl.Int64))
         counted = (
-            rows.with_columns(count=pl.Series(blocks[reason][refused], dtype=pl.Int64))
+            rows.with_columns(count=pl.Series(blocks[reason][some], dtype=pl.Int64))
             .group_by(rows.columns, maintain_order=True)
             .sum()
         )

@@ -1,10 +1,10 @@
-"""Where in the bytes of export requests the parts of every usable span are: one walk over protobuf, compiled.
+"""Where in the bytes of an export request the parts of every usable span are: one walk over protobuf, compiled.
 
 What comes out are places and sizes; `coding.py` takes the texts out of the same bytes. Spans that can never be used are counted by reason and leave
 nothing else, attributes that are not kept leave their number: memory is bounded by the bytes that came in, whatever they say.
 
 Protobuf's rules hold: of a field sent twice the last counts, messages merge, unknown fields are skipped and so are known ones of another type. A request that
-breaks them is bad data; the others beside it are not touched. What is skipped is not looked into.
+breaks them is bad data. What is skipped is not looked into, and no byte beyond the request is read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from collector_receiver.name_table import Place, is_named
 from collector_receiver.scan_layout import Bytes, Names, Words
@@ -20,12 +19,14 @@ from nexus.model.compiled import compiled, inlined
 
 # A field ends after its beginning, so place 0 stands for "damaged".
 _U: Final = np.uint64
-_0, _1, _2, _7, _8 = _U(0), _U(1), _U(2), _U(7), _U(8)
+_0, _1, _2, _4, _7, _8 = _U(0), _U(1), _U(2), _U(4), _U(7), _U(8)
 MAX_START: Final = _U(2**63 - 1)
 
 # Fewest bytes, with tags and lengths, of a usable span (two ids and a start) and of a usable link (two ids).
 MIN_SPAN_BYTES: Final = 2 + 18 + 10 + 9
 MIN_LINK_BYTES: Final = 2 + 18 + 10
+# And of a block that is noted: with a span in it, if only an empty one that is refused.
+MIN_BLOCK_BYTES: Final = 2 + 2 + 2
 
 
 @compiled
@@ -63,10 +64,10 @@ def _unusual_field(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, Pl
         elif wire == _1:
             at += _8
         elif wire == _U(5):
-            at += _U(4)
+            at += _4
         elif wire == _U(3):
             depth += 1
-        elif wire == _U(4):
+        elif wire == _4:
             depth -= 1
         else:
             return _0, _0, _0
@@ -112,7 +113,7 @@ def _value(data: Bytes, at: Place, end: Place) -> int:
 @inlined
 def _key_value(data: Bytes, source: Words, at: Place, end: Place, names: Names) -> int:
     """A KeyValue: 1 = to be kept, 0 = not, -1 = damaged. What has not one of the names is not looked into; what is kept can be decoded by any reader."""
-    if end - at > _U(4) and data[at] == 0x0A and data[at + _1] < 128:
+    if end - at > _4 and data[at] == 0x0A and data[at + _1] < 128:
         # The usual form: the name, then a value that fills the message, lengths in one byte each.
         key = at + _2
         value = key + _U(data[at + _1])
@@ -135,7 +136,7 @@ def _key_value(data: Bytes, source: Words, at: Place, end: Place, names: Names) 
             if inner < 0:
                 return -1
             good &= inner
-        elif tag >> _U(3) <= _2 or tag & _7 == _U(3) or tag & _7 == _U(4):
+        elif tag >> _U(3) <= _2 or tag & _7 == _U(3) or tag & _7 == _4:
             good = 0
     return good if named else 0
 
@@ -240,7 +241,7 @@ def _span(data: Bytes, source: Words, at: Place, end: Place, names: Names, span:
         elif tag == _U(0x7A):
             good = _status(data, content, at, span)
         elif tag == _U(0x85):
-            span.flags = np.uint32(source[content] & _U(0xFFFFFFFF))
+            span.flags = np.uint32(source[content - _4] >> _U(32))
         if not good:
             return -1
     if not _usable(source, trace_id, trace_size, _U(16)):
@@ -252,20 +253,6 @@ def _span(data: Bytes, source: Words, at: Place, end: Place, names: Names, span:
     span.trace_id, span.span_id, span.sent = trace_id, span_id, sent
     span.attributes, span.links = attributes, link_count
     return 0
-
-
-@compiled
-def count_blocks(data: Bytes, ends: npt.NDArray[np.uint64]) -> int:
-    """How many ResourceSpans there are, at most. Request n is `data[ends[n]:ends[n + 1]]`."""
-    count = 0
-    for n in range(_U(len(ends) - 1)):
-        at, end = ends[n], ends[n + _1]
-        while at < end:
-            tag, _, at = _field(data, at, end)
-            if at == _0:
-                break
-            count += tag == _U(0x0A)
-    return count
 
 
 @inlined
@@ -313,49 +300,42 @@ def _scope(
 def scan(
     data: Bytes,
     source: Words,
-    ends: npt.NDArray[np.uint64],
-    span_names: Names,
+    names: Names,
     resource_names: Names,
     spans: Any,
     blocks: Any,
     kept: Any,
     resource_kept: Any,
     links: Any,
-    accepted: npt.NDArray[np.int64],
-    counts: npt.NDArray[np.int64],
-) -> None:
-    """Fill `spans`, `blocks`, pieces of `kept` attributes of both and `links`.
+) -> tuple[int, int, int]:
+    """Fill `spans`, `blocks` (those with spans), pieces of `kept` attributes of both and `links`: how many blocks, spans and refused spans there are; -1 spans where the request is damaged.
 
-    `accepted` gets the spans of each request, -1 of one that is damaged; `counts` how many blocks, spans and refused spans there are.
-
-    `source` are the words of `data`, which has `PAD` bytes behind it. Room: what `count_blocks` says, and as many of the others as fit into the data, and a span more.
+    `source` are the words of `data`. Room: as many of each as fit into the data, and one more.
     """
-    block_count, span_count = _0, _0
-    for n in range(_U(len(ends) - 1)):
-        b, s = block_count, span_count
-        r = _U(blocks[b - _1].attributes) if b else _0
-        at, end, good = ends[n], ends[n + _1], True
-        while good and at < end:
-            tag, content, at = _field(data, at, end)
-            if at == _0:
-                good = False
-            elif tag == _U(0x0A):
-                block = blocks[b]
-                block.request = n
-                block.trace_id = block.span_id = block.start_time = 0
-                while good and content < at:
-                    tag, inner, content = _field(data, content, at)
-                    if content == _0:
-                        good = False
-                    elif tag == _U(0x0A):
-                        r, good = _resource(data, source, inner, content, resource_names, resource_kept, r)
-                    elif tag == _U(0x12):
-                        s, good = _scope(data, source, inner, content, span_names, block, b, spans, s, kept, links)
-                block.attributes = r
-                b += _1
-        accepted[n] = s - span_count if good else -1
-        if good:
-            block_count, span_count = b, s
-    counts[0], counts[1], counts[2] = block_count, span_count, 0
-    for n in range(block_count):
-        counts[2] += blocks[n].trace_id + blocks[n].span_id + blocks[n].start_time
+    b, s, r, refused = _0, _0, _0, _0
+    at, end = _0, _U(len(data))
+    while at < end:
+        tag, content, at = _field(data, at, end)
+        if at == _0:
+            return 0, -1, 0
+        if tag != _U(0x0A):
+            continue
+        block, before, attributes = blocks[b], s, r
+        block.trace_id = block.span_id = block.start_time = 0
+        while content < at:
+            tag, inner, content = _field(data, content, at)
+            good = content != _0
+            if tag == _U(0x0A) and good:
+                r, good = _resource(data, source, inner, content, resource_names, resource_kept, r)
+            elif tag == _U(0x12) and good:
+                s, good = _scope(data, source, inner, content, names, block, b, spans, s, kept, links)
+            if not good:
+                return 0, -1, 0
+        unusable = _U(block.trace_id) + _U(block.span_id) + _U(block.start_time)
+        if s == before and unusable == _0:
+            r = attributes
+            continue
+        block.attributes = r
+        refused += unusable
+        b += _1
+    return np.int64(b), np.int64(s), np.int64(refused)  # type: ignore[return-value]  # numbers as wide as Python's

@@ -1,4 +1,4 @@
-"""What a scan of requests finds, and what it looks for, as arrays: shared by the compiled walk (`scan.py`) and what is made of it (`otlp.py`).
+"""What a scan of a request finds, and what it looks for, as arrays: shared by the compiled walk (`scan.py`) and what is made of it (`coding.py`).
 
 Places and sizes are in bytes of the scanned data.
 """
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
-# Bytes behind the data: eight are read at any place, and those that are too many are not looked at.
+# Bytes beside a buffer of our own: eight are read or written at a time, and those that are too many are not looked at.
 PAD: Final = 8
 
 # A usable span: texts by place and size in the data; `sent` counts its attributes, `attributes` and `links` what was kept of this span and all before it.
@@ -39,29 +39,29 @@ SPAN: Final = np.dtype(
         ("message_size", "u4"),
     ]
 )
-# A ResourceSpans: the request that it is of, resource attributes kept of it and all before it, spans refused by reason.
-BLOCK: Final = np.dtype(
-    [("request", "u4"), ("attributes", "u4"), ("trace_id", "u4"), ("span_id", "u4"), ("start_time", "u4")]
-)
+# A ResourceSpans: resource attributes kept of it and all before it, spans refused by reason.
+BLOCK: Final = np.dtype([("attributes", "u4"), ("trace_id", "u4"), ("span_id", "u4"), ("start_time", "u4")])
 PIECE: Final = np.dtype([("place", "u4"), ("size", "u4")])
 LINK: Final = np.dtype([("trace_id", "u4"), ("span_id", "u4")])
 
 
 class Names(NamedTuple):
-    """Names for a look-up in bytes. Name n is from byte `ends[n]` to `ends[n + 1]` of their text; `first` of its hash and then `following` chain the numbers, -1 ends."""
+    """Names for a look-up in bytes. Name n is from byte `ends[n]` to `ends[n + 1]` of `words`; `first` of its hash and then `following` chain the numbers, -1 ends."""
 
     first: npt.NDArray[np.int16]
     following: npt.NDArray[np.int16]
     ends: npt.NDArray[np.uint64]
     words: Words
-    shortest: int
-
-    def most_in(self, size: int) -> int:
-        """The largest number of attributes with one of the names that fit into `size` bytes, with tags and lengths."""
-        return size // (4 + self.shortest)
+    # Fewest bytes, with tags and lengths, of an attribute with one of the names.
+    least_bytes: int
 
 
 def words(data: Bytes) -> Words:
-    """The eight bytes that begin at each place but the last seven."""
+    """The eight bytes that begin at each place but the last seven.
+
+    One or none of them would be of another type to compiled code, which would be compiled again for it: they come with others behind them.
+    """
+    if len(data) <= PAD:
+        data = np.frombuffer(data.tobytes() + bytes(2 * PAD), np.uint8)
     view: Words = np.ndarray(shape=(len(data) - 7,), dtype="<u8", buffer=data.data, strides=(1,))
     return view

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
-from collector_receiver.replay import documents, formats, protobuf
+from collector_receiver.replay import documents, formats, protobuf, table
 from collector_receiver.replay.pack import requests
 from collector_receiver.replay.problems import Problems
 from collector_receiver.replay.send import Sender, deliver
@@ -113,6 +113,9 @@ def _resources(path: Path, report: FileReport) -> Iterator[ResourceSpans]:
         report.format = protobuf.NAME
         with documents.opened(path) as file:
             yield from protobuf.read(file, report.skipped)
+    elif table.columns(start.split(b"\n", 1)[0].decode("utf-8", "replace")) is not None:
+        report.format = table.NAME
+        yield from table.read(path, report.skipped)
     else:
         raise MalformedSpans(_why_not(start))
 
@@ -125,6 +128,6 @@ def _why_not(start: bytes) -> str:
         if not any("span" in column.lower() and "id" in column.lower() for column in columns):
             return f"CSV without span ids (columns {names}): no spans"
         if not any("kind" in column.lower() for column in columns):
-            return f"CSV without span kinds and attributes (columns {names}): a caller cannot be told from a callee, nor a call from a message"
+            return f"CSV without span kinds, and without all of trace id, span id, parent id, service or pod, name, start and end in nanoseconds (columns {names})"
         return f"CSV (columns {names}): there is no agreed layout of spans in CSV; convert it to OTLP JSON"
     return "neither JSON nor OTLP protobuf"

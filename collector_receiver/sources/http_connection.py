@@ -12,11 +12,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http import HTTPStatus
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import httptools
 
-from nexus.errors import MalformedSpans, NexusError, TooLarge
+from nexus.errors import InvariantBroken, MalformedSpans, NexusError, TooLarge
 
 MAX_HEADER_BYTES: Final = 16 * 1024
 MAX_HEADERS: Final = 100
@@ -117,8 +117,8 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client is there."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # Of the event loop's own class; uvloop's is none of asyncio's.
+        self._transport = cast("asyncio.Transport", transport)
         self._expect(self._application.timeouts.header)
         self._application.opened(self)
 
@@ -144,15 +144,27 @@ class Connection(asyncio.Protocol):
         self._progress = False
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._fail(MalformedSpans("protocol upgrades are not served"))
+        except httptools.HttpParserUpgrade as upgrade:
+            # CONNECT is told apart by its having been refused.
+            if "upgrade" in self._headers and not self._closing:
+                self._decline(data[upgrade.args[0] :])
+            return
+        except httptools.HttpParserCallbackError as error:
+            cause = error.__context__
+            self._fail(cause if isinstance(cause, NexusError) else InvariantBroken(repr(cause)))
         except httptools.HttpParserError as error:
-            cause = error.__context__ if isinstance(error.__context__, NexusError) else None
-            self._fail(cause or MalformedSpans(f"this is no HTTP request: {error}"))
+            self._fail(MalformedSpans(f"this is no HTTP request: {error}"))
         # The parser keeps an unfinished header line in memory: what came since the last whole head or body is bounded here.
         self._unfinished = 0 if self._progress or self._current is not None else self._unfinished + len(data)
         if self._unfinished > MAX_HEADER_BYTES and not self._closing:
             self._fail(TooLarge("the headers are too large"))
+
+    def _decline(self, rest: bytes) -> None:
+        """Go on without the other protocol that was offered. The parser has stopped behind the headers, and a new one reads them without the offer."""
+        head = [f"{self._parser.get_method().decode()} {self._target.decode()} HTTP/{self._parser.get_http_version()}"]
+        head += [f"{name}: {value}" for name, value in self._headers.items() if name != "upgrade"]
+        self._parser = httptools.HttpRequestParser(self)
+        self.data_received("\r\n".join((*head, "", "")).encode("latin-1") + rest)
 
     def pause_writing(self) -> None:
         """Answers are short: whoever lets so many of them pile up does not read them."""
@@ -185,7 +197,13 @@ class Connection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         """Ask the application whether the body is wanted."""
+        if self._parser.should_upgrade() and "upgrade" in self._headers:
+            return  # see `_decline`
         path = self._target.decode("latin-1").partition("?")[0]
+        if path.lower().startswith(
+            ("http://", "https://")
+        ):  # as it is sent to a proxy, which servers must understand too
+            path = "/" + path.partition("://")[2].partition("/")[2]
         method = self._parser.get_method().decode("latin-1")
         request = Request(method, path, self._headers, self._parser.should_keep_alive())
         self._current, self._progress = request, True
@@ -242,9 +260,9 @@ class Connection(asyncio.Protocol):
             while self._complete and self._transport is not None:
                 request = self._complete.popleft()
                 response = request.refused or await self._application.respond(request)
-                keep_alive = request.keep_alive and request.refused is None and not self._closing
-                self._send(response, keep_alive)
-                if not keep_alive:
+                last = not request.keep_alive or request.refused is not None or (self._closing and not self._complete)
+                self._send(request, response, keep_alive=not last)
+                if last:
                     self._finish()
                     return
                 if self._transport is not None:
@@ -255,25 +273,31 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, request: Request) -> None:
         """Answer before the body is there. Small bodies that are on their way are read past, else the client would see a reset and not the answer."""
+        assert request.refused is not None
         self._application.drop(request)
         request.body.clear()
         if self._task is not None:
             # Answers keep their order; this one goes out when its message is complete.
             return
-        self._send(request.refused, keep_alive=False)
+        self._send(request, request.refused, keep_alive=False)
         self._finish()
 
     def _fail(self, error: NexusError) -> None:
-        if self._current is not None:
-            self._application.drop(self._current)
+        """Answer what cannot be read any further, behind what was whole before it."""
+        if self._closing:
+            return
         request = self._current or Request("", "", self._headers, keep_alive=False)
+        self._application.drop(request)
         self._current = None
-        if self._task is None:
-            self._send(self._application.refuse(request, error), keep_alive=False)
+        request.refused = request.refused or self._application.refuse(request, error)
+        if self._task is not None:
+            self._complete.append(request)
+            self._closing = True
+            return
+        self._send(request, request.refused, keep_alive=False)
         self._finish()
 
-    def _send(self, response: Response | None, keep_alive: bool) -> None:
-        assert response is not None
+    def _send(self, request: Request, response: Response, *, keep_alive: bool) -> None:
         phrase = HTTPStatus(response.status).phrase
         lines = [
             f"HTTP/1.1 {response.status} {phrase}",
@@ -284,7 +308,8 @@ class Connection(asyncio.Protocol):
         ]
         if not keep_alive:
             lines.append("Connection: close")
-        self._write("\r\n".join((*lines, "", "")).encode("latin-1") + response.body)
+        body = b"" if request.method == "HEAD" else response.body
+        self._write("\r\n".join((*lines, "", "")).encode("latin-1") + body)
 
     def _write(self, data: bytes) -> None:
         if self._transport is not None:
@@ -303,11 +328,8 @@ class Connection(asyncio.Protocol):
 
     def expire(self, now: float) -> None:
         """Close a connection whose deadline has passed; called about every second."""
-        if now < self.deadline or self._transport is None:
-            return
-        if self._task is not None and not self._closing:
-            return
-        self.abort()
+        if now >= self.deadline and not self.busy:
+            self.abort()
 
     def close_when_idle(self) -> None:
         """For a shutdown: finish what is being answered, close what is not."""

@@ -132,9 +132,9 @@ class OtlpGrpcServer:
         return response(outcome)
 
     async def _take(self, requests: AsyncIterator[bytes], context: Any) -> Outcome:
-        authorization = next(
-            (value for key, value in context.invocation_metadata() or () if key == "authorization"), None
-        )
+        stated = [value for key, value in context.invocation_metadata() or () if key == "authorization"]
+        # Several are no token, as over HTTP.
+        authorization = ", ".join(stated) if stated else None
         tenant = self._gate.remembered(authorization)
         if tenant is None:
             tenant = await asyncio.to_thread(self._gate.tenant, authorization)

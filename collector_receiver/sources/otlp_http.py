@@ -30,6 +30,8 @@ TRANSPORT: Final = "http"
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"
 SWEEP_S: Final = 1.0
+# Of what a client sent, in an answer to it.
+MAX_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class OtlpHttpServer:
     def begin(self, request: Request) -> None:
         """Refuse by the headers alone what can be."""
         if request.path != PATH:
-            msg = f"there is nothing at {request.path}; traces go to {PATH}"
+            msg = f"there is nothing at {request.path[:MAX_SHOWN]}; traces go to {PATH}"
             raise NotFound(msg)
         if request.method != "POST":
             request.refused = self._refused(request, 405, "traces are sent with POST", {"Allow": "POST"})
@@ -130,7 +132,7 @@ class OtlpHttpServer:
             request.refused = self._refused(
                 request,
                 415,
-                f"Content-Type must be {PROTOBUF} or {JSON}, not {kind or 'missing'}",
+                f"Content-Type must be {PROTOBUF} or {JSON}, not {kind[:MAX_SHOWN] or 'missing'}",
                 {"Accept": f"{PROTOBUF}, {JSON}"},
             )
             return
@@ -139,7 +141,7 @@ class OtlpHttpServer:
             request.refused = self._refused(
                 request,
                 415,
-                f"Content-Encoding must be gzip or identity, not {coding}",
+                f"Content-Encoding must be gzip or identity, not {coding[:MAX_SHOWN]}",
                 {"Accept-Encoding": "gzip, identity"},
             )
             return

@@ -15,6 +15,7 @@ from designed.extractors.names import Name
 from designed.extractors.subject_en import OTHER, Subject, be_before, opening_phrase, subject_of
 
 _FINITE = frozenset({"verb", "be", "modal"})
+_STORES = frozenset({"cache", "db", "database", "store", "storage", "index", "queue", "bus", "broker", "stream"})
 _CHANNELS = frozenset({"event", "message", "notification", "topic"})
 
 
@@ -154,6 +155,9 @@ def _new_clause(items: Sequence[Item], index: int) -> bool:
     for item in items[index + 1 : index + 9]:
         if item.kind in ("adv", "neg") or (item.kind in ("det", "conj") and not content):
             continue
+        if content and (item.kind == "det" or (item.kind == "prep" and item.word in ("in", "inside", "on", "of"))):
+            # "and a job inside B reads"
+            continue
         if item.kind in ("name", "pron") or item.kind == "word":
             content = True
         elif item.kind in _FINITE:
@@ -171,9 +175,15 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
         item = items[index]
         if item.kind in ("stop", "sub", "be", "modal"):
             break
+        if item.kind == "open" and (close := _clause_in_brackets(items, index)):
+            # "`x` (published by A) and `y`": what stands in brackets is a sentence of its own.
+            index = close + 1
+            continue
+        if item.kind == "close" and _opened(items, made.index):
+            break
         if item.kind in {"rel", "verb"}:
             break
-        if item.kind in ("comma", "conj") and _new_clause(items, index):
+        if item.kind in ("comma", "conj") and (_new_clause(items, index) or _unknown_verb(items, index)):
             break
         if item.kind == "prep":
             following = items[index + 1] if index + 1 < len(items) else None
@@ -186,7 +196,7 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
             if item.word not in ("of", "as", "like", "between", "about", "per"):
                 slot = item.word
         elif item.kind == "name":
-            if not _owned(items, index):
+            if not _owned(items, index) and not _apposed(items, index):
                 made.arguments.append((slot, item.name))
         elif (item.word in ("it", "them") and slot in ("", "to") and not made.arguments and not seen_noun) or (
             item.kind == "word" and item.word in lexicon.SELVES and items[index - 1].word == "this"
@@ -199,6 +209,42 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
             made.requested = made.requested or item.word in lexicon.REQUESTS
         index += 1
     made.end = index
+
+
+def _unknown_verb(items: Sequence[Item], index: int) -> bool:
+    """‘and purges the cache’: another verb follows, though no frame knows it."""
+    following = items[index + 1 : index + 3]
+    return (
+        len(following) == 2
+        and following[0].kind == "word"
+        and not following[0].code
+        and following[0].word.endswith("s")
+        and not following[0].word.endswith("ss")
+        and following[1].kind == "det"
+    )
+
+
+def _clause_in_brackets(items: Sequence[Item], index: int) -> int:
+    """The place of the bracket that closes the one at `index`, where a verb stands between; 0 for any other."""
+    close = next((i for i in range(index, len(items)) if items[i].kind == "close"), 0)
+    return close if any(item.kind == "verb" for item in items[index:close]) else 0
+
+
+def _opened(items: Sequence[Item], index: int) -> bool:
+    """Whether the item at `index` stands in brackets."""
+    return next((i.kind == "open" for i in reversed(items[:index]) if i.kind in ("open", "close")), False)
+
+
+def _apposed(items: Sequence[Item], index: int) -> bool:
+    """‘the surge cache (Redis)’: what the store before the bracket is made of, and nothing beside it."""
+    name, before = items[index].name, items[index - 2].name if index > 1 else None
+    return (
+        items[index - 1].kind == "open"
+        and name is not None
+        and name.product
+        and before is not None
+        and (before.kind == name.kind or items[index - 2].word.rsplit(" ", 1)[-1] in _STORES)
+    )
 
 
 def _owned(items: Sequence[Item], index: int) -> bool:

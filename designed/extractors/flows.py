@@ -29,6 +29,7 @@ _LIBRARY = re.compile(
     r"(?:open)?feign ?(?:client)?|rest ?template|web ?client|https?|rest|grpc|websocket|tcp|sdk|circuit breaker|retry|json",
     re.IGNORECASE,
 )
+_LISTED = re.compile(r"[`*]*\s*(?:\([^()]*\)\s*)?(?:,|&|,? and|및|,? 그리고)\s*[`*]*")
 _EXTERNAL = re.compile(r"[A-Za-z가-힣][\w가-힣.]*(?: [A-Za-z가-힣][\w가-힣.]*){0,2} API")
 _SETTING = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)[ \t]*=[ \t]*([^\s#]*)", re.MULTILINE)
 _SETTING_END = re.compile(
@@ -60,8 +61,21 @@ def arrow_statements(
             continue
         if previous is not None and here is not None and previous.key != here.key:
             made += _arrow(flat, sides[0], sides[index], previous, here, names, arrows[index - 1].start(), drawn)
+            for other in _further(flat, here, names, sides[index][1]) if index == len(ends) - 1 else ():
+                made += _arrow(flat, sides[0], sides[index], previous, other, names, arrows[index - 1].start(), drawn)
         previous = here
     return made
+
+
+def _further(flat: Flat, first: Name, names: Sequence[Name], end: int) -> Iterator[Name]:
+    """‘→ A, B and C’: the names after the first, where nothing but commas and brackets stands between."""
+    last = first
+    for name in names:
+        if first.end < name.start < end and first.start >= 0 and name.key != first.key:
+            if _LISTED.fullmatch(flat.text[last.end : name.start]) is None:
+                return
+            last = name
+            yield name
 
 
 def _arrow(

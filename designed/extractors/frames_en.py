@@ -46,8 +46,7 @@ def frame_statements(
     if not subject:
         return
     arguments = [
-        (slot, name or (_topic_before(parts, predicate, context) if frame.get(slot) == "s" else _pronoun(context)))
-        for slot, name in predicate.arguments
+        (slot, name or _meant(frame.get(slot, ""), parts, predicate, context)) for slot, name in predicate.arguments
     ]
     pairs: list[tuple[str, Name]] = []
     for (slot, name), (_, written) in zip(arguments, predicate.arguments, strict=True):
@@ -193,13 +192,12 @@ def _passive(
         and not predicate.reduced
         else []
     )
-    if (
-        predicate.reduced
-        and predicate.index
-        and parts[predicate.index - 1].kind == "name"
-        and parts[predicate.index - 1].name is not None
-    ):
-        before = parts[predicate.index - 1].name
+    left = predicate.index - 1
+    if left > 0 and parts[left].kind == "open":
+        # "`x` (published by A)"
+        left -= 1
+    if predicate.reduced and left >= 0 and parts[left].kind == "name":
+        before = parts[left].name
         themes = [before] if before is not None else []
     opened_when = predicate.index > 0 and parts[predicate.index - 1].kind == "sub"
     if (
@@ -300,7 +298,8 @@ def _doers(predicate: Predicate, subject: list[Name], context: Context) -> list[
         return [s for s in subject if not s.passive]
     if predicate.subject.how == "named" and any(not n.passive for n in predicate.subject.names):
         return []
-    return [s for s in implicit(context) if not s.passive]
+    previous = [context.previous] if context.previous is not None else []
+    return [s for s in implicit(context) or previous if not s.passive]
 
 
 def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> list[Name]:
@@ -317,10 +316,13 @@ def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> 
     return implicit(context) if subject.how == "part" else []
 
 
-def _topic_before(parts: Sequence[Item], predicate: Predicate, context: Context) -> Name | None:
-    """‘react to it’: the topic that was named last."""
-    named = [part.name for part in parts[: predicate.index] if part.name is not None and part.name.topic]
-    return named[-1] if named else context.topic
+def _meant(code: str, parts: Sequence[Item], predicate: Predicate, context: Context) -> Name | None:
+    """‘react to it’, "consumes it": the topic that was named last; else as `_pronoun`."""
+    if code in ("s", "R"):
+        named = [part.name for part in parts[: predicate.index] if part.name is not None and part.name.topic]
+        if named or context.topic is not None:
+            return named[-1] if named else context.topic
+    return None if code == "s" else _pronoun(context)
 
 
 def _pronoun(context: Context) -> Name | None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat
-from designed.extractors.introductions_en import HEADS, marked_names, titled_names
+from designed.extractors.introductions_en import HEADS, marked_names, proper_names, titled_names
 from designed.extractors.introductions_ko import full_name, glosses, korean_name, korean_names, plain_name
 from designed.extractors.roles import CONSUMER, PRODUCER, SOURCE, TARGET, TOPIC, role_of
 from designed.reader import RawEntity
@@ -101,7 +101,7 @@ def _all(document: Document) -> Iterator[RawEntity]:
     if title is not None:
         start = document.front_start + title.start(1)
         yield from _title(document, title[1], start, document.front_start + title.end(1), "title")
-    for flat, found in marked_names(document):
+    for flat, found in (*marked_names(document), *proper_names(document)):
         yield from _named(document, flat, [(*found, ())])
     section = ""
     for index, block in enumerate(document.blocks):

@@ -20,9 +20,22 @@ HEADS = (
 )
 _TITLED = re.compile(rf"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*\s+){{1,2}}(?:{HEADS}))(?![A-Za-z0-9_-])")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
-_WORD = re.compile(r"[a-z]{4,}")
+_WORD = re.compile(r"[a-z]{3,}")
 _PROPER = re.compile(r"[A-Z][\w&-]*(?: [A-Z][\w&-]*){0,2}")
 _MARKS = re.compile(r"``?[a-z]|\*\*|`[A-Z]")
+# Last words of names that stand for the whole name where a system has only one such thing ("the collector").
+KINDS_ALONE = frozenset(
+    "gateway collector 게이트웨이 broker hub engine adapter registry scheduler planner orchestrator worker portal bridge dispatcher".split()
+)
+# One word with a capital, and nothing of a longer name around it.
+_CAPITAL = re.compile(r"(?<![\w./@#$-])(?<![A-Z][a-z] )(?<![a-z] [A-Z])[A-Z][a-z]{3,}(?![\w/@-])(?! [A-Z])")
+# People, places and habits of companies; and what documents are made of.
+_NO_COMPONENT = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december "
+    "users customers clients developers engineers operators admins support sales marketing finance legal operations security platform product team teams everyone nobody somebody "
+    "alice carol dave figure section table step phase note warning tip english korean european american they these those there here what how why who where which while both neither either".split()
+)
+_AND = frozenset({"and", "or", "nor", ","})
 _BOLD = re.compile(r"\*\*([A-Za-z][\w& -]{1,40}?)\*\*")
 # Behind a name these say that it is no service.
 _CHANNEL = re.compile(r"[`*]*\s+(?:topic|queue|event|stream|channel|exchange|message)s?\b", re.IGNORECASE)
@@ -36,13 +49,13 @@ _KINDS = {
 }
 # Of these a component is the object; others ("uses `x`", "updates `x`") take anything.
 _STRONG = frozenset(
-    "call invoke query contact consult ask depend rely talk speak communicate interact integrate connect delegate forward route proxy dispatch send post hand push fetch retrieve pull notify trigger orchestrate coordinate".split()
+    "call invoke query contact consult ask fan depend rely talk speak communicate interact integrate connect delegate forward route proxy dispatch send post hand push fetch retrieve pull notify trigger orchestrate coordinate".split()
 )
 _ACTING = _STRONG | frozenset(
-    "publish emit produce broadcast subscribe listen consume store persist validate authenticate enqueue look keep save".split()
+    "read write publish emit produce broadcast subscribe listen consume store persist validate authenticate enqueue look keep save".split()
 )
 _TOOLS = frozenset(
-    "docker-compose pre-commit docker-desktop kube-proxy create-react-app apt-get x-request-id content-type read-only at-least-once".split()
+    "api get put set new env sql url npm pip git app main docker-compose pre-commit docker-desktop kube-proxy create-react-app apt-get x-request-id content-type read-only at-least-once".split()
 )
 # Words with a capital that begin a sentence or name a product, and no component.
 _NOT_FIRST = frozenset(
@@ -74,30 +87,68 @@ def titled_names(flat: Flat) -> Iterator[Introduced]:
 
 
 def marked_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
-    """Code spans and bold words that do, or are done to, what only components do and suffer."""
+    """Code spans and bold words that do, or are done to, what only components do and suffer, and the bold words that stand in one list with them."""
     found: list[tuple[Flat, Introduced, bool]] = []
+    leads: dict[tuple[int, ...], list[tuple[Flat, Introduced, bool]]] = {}
+    section = 0
     for block in document.blocks:
+        section = block.start if block.kind == "heading" else section
         if block.kind == "text" and _MARKS.search(document.text, block.start, block.end) is not None:
             flat = document.flat(block.start, block.end)
-            spans = [*flat.code, *_bold(document, block, flat)]
-            for start, end in spans:
+            for start, end in [*flat.code, *_bold(document, block, flat)]:
                 name = flat.text[start:end].strip()
                 single = _WORD.fullmatch(name) is not None
-                if (
-                    not (
-                        single or _KEBAB.fullmatch(name) or (_PROPER.fullmatch(name) and (start, end) not in flat.code)
-                    )
-                    or name in _TOOLS
-                ):
+                proper = _PROPER.fullmatch(name) is not None and (start, end) not in flat.code
+                if not (single or proper or _KEBAB.fullmatch(name)) or name in _TOOLS or technology(name) is not None:
                     continue
-                if technology(name) is None and _acts(flat.text, start, end) and not _CHANNEL.match(flat.text, end):
-                    kind = _KINDS.get(re.split(r"[- ]", name)[-1].casefold(), NodeKind.SERVICE)
-                    found.append((flat, (start, end, name, kind.value, "code"), single))
+                acts = _acts(flat.text, start, end) and not _CHANNEL.match(flat.text, end)
+                kind = _KINDS.get(re.split(r"[- ]", name)[-1].casefold(), NodeKind.SERVICE)
+                made = (start, end, name, kind.value, "code")
+                if acts:
+                    found.append((flat, made, single))
+                if proper and block.item and start == 0 and name.casefold() not in _NOT_FIRST:
+                    list_of = (section, *(p.start for p in block.parents if p is not block))
+                    leads.setdefault(list_of, []).append((flat, made, acts))
     compound = {item[2] for _, item, single in found if not single}
     for flat, item, single in found:
         # One lower-case word may be a command or a function; among names of components it is one more.
         if not single or len(compound) > 1:
             yield flat, item
+    for listed in leads.values():
+        if sum(acts for _, _, acts in listed) > 1:
+            yield from ((flat, item) for flat, item, acts in listed if not acts)
+
+
+def proper_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
+    """Words that a document spells with a capital inside sentences too, and lets do what only components do: "Pricing asks Dispatch".
+
+    One such place may be chance; it takes two, and nowhere the same word in lower case.
+    """
+    acting: dict[str, list[tuple[Flat, int, int]]] = {}
+    inside: set[str] = set()
+    small: set[str] = set()
+    for block in document.blocks:
+        if block.kind != "text":
+            continue
+        flat = document.flat(block.start, block.end)
+        small.update(_WORD.findall(flat.text))
+        for match in _CAPITAL.finditer(flat.text):
+            name = match[0]
+            if (
+                name.casefold() in _NOT_FIRST | _NO_COMPONENT | KINDS_ALONE
+                or technology(name) is not None
+                or flat.in_code(match.start())
+            ):
+                continue
+            before = flat.text[: match.start()].rstrip(" \t\n*_`[(\"'")
+            if before and (before[-1].isalnum() or before[-1] == ","):
+                inside.add(name)
+            if _acts(flat.text, *match.span()):
+                acting.setdefault(name, []).append((flat, *match.span()))
+    for name, places in sorted(acting.items()):
+        if name in inside and len(places) > 1 and name.casefold() not in small:
+            flat, start, end = places[0]
+            yield flat, (start, end, name, NodeKind.SERVICE.value, "prose")
 
 
 def _bold(document: Document, block: Block, flat: Flat) -> Iterator[tuple[int, int]]:
@@ -116,6 +167,14 @@ def _bold(document: Document, block: Block, flat: Flat) -> Iterator[tuple[int, i
 
 def _acts(text: str, start: int, end: int) -> bool:
     after = re.findall(r"[A-Za-z']+|->|→|[^\sA-Za-z]", text[end : end + 48])
+    while len(after) > 1 and after[0] in _AND and after[1][0].isupper():
+        # "Neither A nor B may call".
+        del after[:2]
+    if after and after[0].casefold() in lexicon.PARTS:
+        # "**Transcoder** workers pick jobs".
+        after.pop(0)
+    if len(after) > 2 and after[0].casefold() in lexicon.BE and after[2] == "by":
+        return _verb(after[1], _STRONG, ("ed",))
     while after and (
         after[0].casefold() in lexicon.ADVERBS | lexicon.MODALS | lexicon.NEGATIONS or after[0] in (")", "]", "also")
     ):
@@ -125,10 +184,23 @@ def _acts(text: str, start: int, end: int) -> bool:
     before = re.findall(r"[A-Za-z']+|->|→|[^\sA-Za-z]", text[max(0, start - 48) : start])
     while before and before[-1].casefold() in lexicon.DETERMINERS | lexicon.ADVERBS:
         before.pop()
+    if before and before[-1] in _AND:
+        # "fans out to A and B".
+        while before and (before[-1] in _AND or before[-1][0].isupper()):
+            before.pop()
     if before and before[-1] in ("->", "→"):
         return True
     by = bool(before) and before[-1].casefold() in ("by", "via", "through")
+    if (
+        bool(before)
+        and before[-1].casefold() in ("via", "through")
+        and any(_verb(w, _ACTING, ("s", "base")) for w in before[-5:])
+    ):
+        # "reads balances through `bff`".
+        return True
     if before and before[-1].casefold() in ("to", "with", "from", "on", "by", "via", "through"):
+        before.pop()
+    if before and before[-1] in ("out", "off", "up", "back"):
         before.pop()
     if by and before and before[-1].casefold().endswith("ed"):
         return _verb(before[-1], _ACTING, ("ed",))

@@ -110,7 +110,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "write": dict(_IN) | {"": "p"},
     "append": dict(_TO),
     **dict.fromkeys(("modify", "delete"), {"": "d", "from": "d", "in": "d"}),
-    "look": {"in": "C", "from": "C"},
+    "look": {"in": "C", "from": "C", "at": "C"},
     "fall": {"to": "C", "on": "C", "in": "C"},
     "accept": {},
     **dict.fromkeys(

@@ -71,8 +71,29 @@ def list_statements(
         and (match := _LEAD.match(flat.text, found[0].end)) is not None
         and not found[0].passive
     ):
+        role = _role_above(document, block)
+        if role is not None and _only_names(flat, match.end(), found[1:]):
+            return [(s, 0, len(flat.text)) for thing in found[1:] for s in _roles(found[0], [thing], role)]
         return _of_lead(flat, found, match.end(), context)
     return None
+
+
+def _role_above(document: Document, item: Block) -> Role | None:
+    """The role that the heading or the paragraph with a colon right above a list gives to its items."""
+    before = [b for b in document.blocks if b.start < item.start and not b.item and b.kind in ("text", "heading")]
+    if not before:
+        return None
+    text = document.flat(before[-1].start, before[-1].end).text
+    return role_of(text.rsplit(". ", 1)[-1]) if before[-1].kind == "heading" or text.rstrip().endswith(":") else None
+
+
+def _only_names(flat: Flat, start: int, names: Sequence[Name]) -> bool:
+    """Whether a text from `start` on lists names and says nothing else."""
+    rest, position = "", start
+    for name in names:
+        rest, position = rest + flat.text[position : name.start], name.end
+    rest = re.sub(r"\([^()]*\)", "", rest + flat.text[position:])
+    return bool(names) and re.fullmatch(r"(?:[\s,;.`*·/+&]|\band\b|및)*", rest) is not None
 
 
 def led_statements(flat: Flat, found: Sequence[Name], context: Context) -> Listed | None:

@@ -35,6 +35,11 @@ _CONDITIONAL = re.compile(
     r"\b(?:if|unless|in case|provided that|otherwise|optionally|fall(?:s|ing)? back|as a fallback|only when|depending on|on (?:a )?(?:cache )?miss|on (?:failure|error|timeout))\b|\bwhen\b.{0,60}\b(?:miss\w*|fail\w*|unavailable|enabled|disabled|missing|empty|stale|expire[sd]?|exceed\w*|times? out|down|not (?:found|cached|available|set|present)|is set)\b|\bmay\b(?!\s+(?:not|only))",
     re.IGNORECASE,
 )
+# What stands below these was thought of, and is not done.
+_REJECTED = re.compile(
+    r"\b(?:alternatives?|rejected|options considered|non-?goals|out of scope|not in scope)\b|기각|대안|채택하지|검토한 방안|범위 ?외|비목표",
+    re.IGNORECASE,
+)
 _HEADINGS = (
     (
         Modality.PLANNED,
@@ -73,6 +78,11 @@ _KO_HISTORICAL = re.compile(r"더 ?이상|과거에|예전에|이전에는|기�
 _KO_CONDITIONAL = re.compile(
     r"없으면|있으면|않으면|아니면|없을 ?(?:때|경우)|않을 ?(?:때|경우)|없는 ?경우|경우에만|때만|[한할된될인는] 경우|만약|만일|미스|실패 ?(?:시|하면|할 경우|한 경우)|장애 ?시|필요 ?시|선택적으로|타임아웃"
 )
+
+
+def rejected(headings: tuple[str, ...]) -> bool:
+    """Whether headings say that what stands below them is not done: "Alternatives considered"."""
+    return any(_REJECTED.search(heading) for heading in headings)
 
 
 def heading_modality(headings: tuple[str, ...]) -> Modality | None:

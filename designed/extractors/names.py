@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from designed.extractors.flat import Flat
+from designed.extractors.introductions_en import KINDS_ALONE
 from designed.extractors.lexicon_en import ASPECT, VERBS
 from designed.reader import RawName
 from nexus.model.entity import Entity
@@ -113,7 +114,7 @@ class Names:
             if (
                 found
                 and found[-1].key == name.key
-                and not re.search(r"[A-Za-z가-힣,]", flat.text[found[-1].end : name.start])
+                and not re.search(r"[A-Za-z가-힣,.;:!?]", flat.text[found[-1].end : name.start])
             ):
                 found[-1] = Name(
                     found[-1].start,
@@ -146,28 +147,6 @@ class Names:
         return Name(shift + item.start, shift + item.end, shift + item.core_end, raw, key, kind, product is not None)
 
 
-# Last words of names that stand for the whole name where the system has only one such thing.
-_SHORT = frozenset(
-    {
-        "gateway",
-        "collector",
-        "게이트웨이",
-        "broker",
-        "hub",
-        "engine",
-        "adapter",
-        "registry",
-        "scheduler",
-        "planner",
-        "orchestrator",
-        "worker",
-        "portal",
-        "bridge",
-        "dispatcher",
-    }
-)
-
-
 # What is left of "new-service" without its suffix is a word of every text, and no name.
 _COMMON = frozenset(
     "new old main common default shared internal external public private local remote test base core simple single other first last next open global user users app web api data event events service server system".split()
@@ -189,7 +168,7 @@ def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
     for entity in registry.entities:
         for spelling in spellings(entity):
             parts = words(spelling)
-            if len(parts) > 1 and parts[-1] in _SHORT:
+            if len(parts) > 1 and parts[-1] in KINDS_ALONE:
                 found.setdefault(parts[-1], {})[entity.rid] = entity
     return {
         word: next(iter(entities.values()))

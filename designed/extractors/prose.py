@@ -14,7 +14,7 @@ from designed.extractors.documents import MARKUPS, document_of
 from designed.extractors.flat import Flat, sentences
 from designed.extractors.flows import ARROW, FENCES, SETTINGS, arrow_statements, setting_statements
 from designed.extractors.lists import led_statements, list_statements
-from designed.extractors.modality import heading_modality
+from designed.extractors.modality import heading_modality, rejected
 from designed.extractors.names import BRINGS, Name, Names, brought, names_of
 from designed.extractors.nouns_en import operation, protocol
 from designed.extractors.prose_en import HINT, english_statements
@@ -63,7 +63,7 @@ def extract(text: SourceText, registry: Registry) -> tuple[RawClaim, ...]:
 
 
 def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Context]]:
-    """Each block with its context."""
+    """Each block with its context, but for sections about what is not done."""
     title = re.search(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", document.front, re.MULTILINE)
     base = subject_of(title[1], registry) if title is not None else None
     path: list[tuple[int, str, tuple[RawName, str] | None]] = []  # (level, heading, subject)
@@ -82,6 +82,8 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
                 )
             )
             here = _below(tuple(h for _, h, _ in path), next((s for _, _, s in reversed(path) if s is not None), base))
+            continue
+        if rejected(tuple(h for _, h, _ in path)):
             continue
         lead = next(
             (s for p in reversed(block.parents) if p is not block and (s := _lead(document, p, registry)) is not None),

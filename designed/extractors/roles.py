@@ -79,7 +79,7 @@ KO_ADDRESS = re.compile(
 def role_of(words: str) -> Role | None:
     """The role that a heading, key or column head gives to what follows; None for none."""
     bare = re.sub(r"^[^\w가-힣]+|[\s:*`_.]+$", "", words.strip())
-    bare = re.sub(r"^\d+(?:\.\d+)*[.)]?\s*", "", bare)
+    bare = re.sub(r"^\d+(?:\.\d+)*[.)]?\s*|\s+(?:at a glance|overview|summary|matrix)$", "", bare)
     for role, pattern in _COMPILED:
         if pattern.fullmatch(bare):
             return role

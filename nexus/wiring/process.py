@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.migrate import migrate
 from nexus.store.pool import Database
 from nexus.wiring.beside import beside_settings, keep_settings
+from nexus.wiring.event_loop import run
 from nexus.wiring.probe import start_probe
 from nexus.wiring.runtime import Runtime
 from nexus.wiring.supervisor import supervise
@@ -176,7 +176,7 @@ def _serve(
 
     try:
         roles = [role for role in (builders[name](runtime) for name in names) if role is not None]
-        asyncio.run(supervise(roles, started))
+        run(supervise(roles, started))
     finally:
         runtime.close()
         stop_probe()

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import structlog
-import uvloop
 
 from collector_receiver.memory import keep_freed_memory
 from nexus.errors import NexusError
 from nexus.settings import Settings
 from nexus.store.pool import Database
+from nexus.wiring.event_loop import run
 from nexus.wiring.process import open_database
 from nexus.wiring.receiver import GRACE, bind, build_receiver
 from nexus.wiring.runtime import Runtime
@@ -60,8 +60,7 @@ def main() -> None:
     runtime = Runtime(task.settings, database)
     stop_telemetry = start_telemetry(task.settings, "receive")
     try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_receive(runtime, task, stop_telemetry))
+        run(_receive(runtime, task, stop_telemetry))
     except NexusError as error:
         _say({"failed": str(error)})
         sys.exit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ from collector_receiver.log.reader import LocalSpanLogReader
 from nexus import telemetry
 from nexus.errors import ConfigError
 from nexus.settings import load_settings
+from nexus.wiring.event_loop import run
 from nexus.wiring.provide.span_log_writer import FOLDER
 from nexus.wiring.receive_pool import ReceivePool
 from nexus.wiring.roles.receive import ReceiveRole
@@ -53,9 +55,16 @@ async def export(address: str, n: int) -> None:
     raise AssertionError("never taken")
 
 
+def post(address: str, n: int) -> None:
+    connection = http.client.HTTPConnection(address, timeout=10)
+    connection.request("POST", "/v1/traces", batch(n), {"Content-Type": "application/x-protobuf"})
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
 def test_workers_share_the_ports_and_a_dead_one_is_replaced(tmp_path, clock):
-    address = free_address()
-    settings = load_settings({"data": tmp_path, "otlp": {"workers": 2, "grpc": address, "http": free_address()}})
+    address, http_address = free_address(), free_address()
+    settings = load_settings({"data": tmp_path, "otlp": {"workers": 2, "grpc": address, "http": http_address}})
     runtime = SimpleNamespace(settings=settings, database=SimpleNamespace(url=""))
 
     async def scenario() -> None:
@@ -71,6 +80,7 @@ def test_workers_share_the_ports_and_a_dead_one_is_replaced(tmp_path, clock):
             while pool._workers[0].process.returncode is not None or not pool._workers[0].ready.is_set():
                 await asyncio.sleep(0.1)
             await asyncio.gather(*(export(address, n) for n in range(61, 81)))
+            await asyncio.gather(*(asyncio.to_thread(post, http_address, n) for n in range(81, 101)))
             with pytest.raises(ConfigError, match="NEXUS_OTLP__GRPC"):
                 await ReceivePool(runtime).start()
         finally:
@@ -78,11 +88,11 @@ def test_workers_share_the_ports_and_a_dead_one_is_replaced(tmp_path, clock):
             await running
 
     before = telemetry.OTLP_SPANS._value.get()
-    asyncio.run(scenario())
+    run(scenario())
     frame, _ = LocalSpanLogReader(tmp_path / FOLDER, clock).read({}, 10_000)
-    assert sorted({int.from_bytes(i, "big") for i in frame["trace_id"].to_list()}) == list(range(1, 81))
+    assert sorted({int.from_bytes(i, "big") for i in frame["trace_id"].to_list()}) == list(range(1, 101))
     # The killed one took its last second of counts with it.
-    assert 40 <= telemetry.OTLP_SPANS._value.get() - before <= 80
+    assert 60 <= telemetry.OTLP_SPANS._value.get() - before <= 100
 
 
 def test_metrics_of_workers_add_up_and_gauges_of_dead_ones_go():

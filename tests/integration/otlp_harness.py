@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import socket
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from typing import Any
 
 import grpc
 import polars as pl
+import uvloop
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from collector_receiver.log.local import LocalSpanLogWriter
@@ -27,6 +29,8 @@ from nexus.ports.span_log import Rejection
 
 SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 METHOD = f"/{SERVICE}/Export"
+# Of a request over HTTP, but for what says how long it is.
+HEAD = "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n"
 
 
 class Now:
@@ -84,6 +88,19 @@ class Served:
         self.loop.close()
         self.log.inner.close()
 
+    def raw(self, data: bytes, pause: float = 0.0) -> bytes:
+        """Send bytes over HTTP's port, read until the server closes or three seconds pass."""
+        with socket.create_connection(("127.0.0.1", self.http_port), timeout=3) as client:
+            client.sendall(data)
+            time.sleep(pause)
+            answer = b""
+            try:
+                while piece := client.recv(65536):
+                    answer += piece
+            except TimeoutError:
+                pass
+            return answer
+
     def post(
         self, body: bytes, headers: dict[str, str] | None = None, path: str = "/v1/traces", method: str = "POST"
     ) -> tuple[int, dict[str, str], bytes]:
@@ -116,7 +133,7 @@ def serve(root: Path, find: Any = None, **changes: Any) -> Served:
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", port))
-    loop = asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
     started: Future[Receiver] = Future()
 
     async def begin() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import date
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -175,6 +176,23 @@ def test_versions_instances_and_addresses_beyond_the_limit_are_said(database, tm
         if "(other)" in sentence
     ]
     assert said == ["addresses", "versions"]
+
+
+def test_probabilities_beyond_the_limit_are_read(database, tmp_path, clock):
+    bench = Bench(database, tmp_path / "w", clock)
+    spans = calls(MAX_ITEMS + 50, "one.example")
+    for n, span in enumerate(spans):
+        span["trace_state"], span["resource"] = f"ot=th:{n + 1:04x}", {"service.version": f"1.{n}"}
+    send(bench, spans)
+    bench.engine.fold(everything=True)
+    service = bench.services()["a"]
+    assert 0.99 < service["sampling"]["smallest_probability"] < 1
+    assert len(service["versions"]) == MAX_ITEMS
+    assert any("sampling probabilities" in sentence for sentence in service["findings"])
+    (day,) = bench.store.service_days("default", None, date(2026, 1, 15), date(2026, 1, 16))
+    assert (day.spans, len(day.versions)) == (MAX_ITEMS + 50, MAX_ITEMS)
+    (edge,) = bench.edges().values()
+    assert edge["sampling_known"] == MAX_ITEMS / (MAX_ITEMS + 50)
 
 
 def test_long_names_are_cut(database, tmp_path, clock):

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -18,6 +19,8 @@ from observed_harness import codec, delivered, rules_of
 
 from aggregator.delta import difference
 from aggregator.observe import observe
+from collector_receiver.replay import table
+from collector_receiver.replay.problems import Problems
 from nexus.model.coded import coded
 
 TRACES = Path(os.environ.get("SHARED_DIR", Path(__file__).parents[3] / "shared")) / "traces"
@@ -36,7 +39,10 @@ def facts_of(name):
                 for span in scope.get("spans", []):
                     _bytes(span)
         spans += codec.from_request(Parse(json.dumps(body), ExportTraceServiceRequest(), ignore_unknown_fields=True))
-    frame, _ = delivered(spans)
+    return calls_of(delivered(spans)[0])
+
+
+def calls_of(frame):
     found = observe(coded(frame), rules_of())
     assert difference(found).rows.totals.height
     facts = found.facts.classes.select(
@@ -98,3 +104,20 @@ def test_hotrod():
                 source == row["source"] and same_service(row["target"], target.split("/")[0])
                 for source, target, _ in found
             ), (row, sorted(found))
+
+
+def test_rows_without_kinds_give_the_calls_that_their_parents_say():
+    folder = TRACES / "nezha-online-boutique"
+    files = sorted(folder.rglob("13_29_trace.csv"))
+    if not files:
+        pytest.skip(f"no tables of spans under {folder}")
+    resources = table.read(files[0], Problems())
+    frame, _ = delivered(codec.from_request(ExportTraceServiceRequest(resource_spans=resources)))
+    found = calls_of(frame)
+    with files[0].open(encoding="utf-8") as file:
+        rows = {row["SpanID"]: row for row in csv.DictReader(file)}
+    services = {span: row["PodName"].rsplit("-", 2)[0] for span, row in rows.items()}
+    wanted = Counter(
+        (services[row["ParentID"]], services[span], False) for span, row in rows.items() if row["ParentID"] in services
+    )
+    assert found == {key: n for key, n in wanted.items() if key[0] != key[1]}

@@ -55,7 +55,7 @@ def test_windows_far_away_are_few_and_the_rest_is_said(bench, years):
     assert edge["calls"] == 4 + 1 + 1
     service = bench.services()["a"]
     assert (service["rejected"], service["late"]) == (4, 0)
-    assert any("refused for their ids or start time" in sentence for sentence in service["findings"])
+    assert any("refused for ids or start time" in sentence for sentence in service["findings"])
 
 
 def test_what_lies_ahead_goes_when_nothing_has_touched_it_for_as_long_as_minutes_are_kept(bench):

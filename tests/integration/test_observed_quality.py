@@ -67,7 +67,9 @@ def test_exports_of_telemetry_have_no_part_in_the_shares(bench):
     }
     # The export of telemetry is none of them.
     assert any(
-        sentence.startswith("1 CLIENT or PRODUCER spans of `b` have no far end and name none")
+        sentence.startswith(
+            "`b` sends 1 CLIENT or PRODUCER span without a far end that was seen or named: calls need server.address"
+        )
         for sentence in services["b"]["findings"]
     )
 
@@ -85,11 +87,11 @@ def test_unnamed_spans_are_told_to_the_services_of_their_instances(bench):
         "(unnamed)": (3, 1.0),
     }
     assert any(
-        sentence.startswith("2 spans from instances of `cart` (pod-7) name no service")
+        sentence.startswith("2 spans from instances of `cart` (pod-7) without a service name")
         for sentence in services["cart@prod"]["findings"]
     )
     assert services["(unnamed)"]["findings"][0].endswith("on their senders (pod-7)")
-    assert not any("name no service" in sentence for sentence in services["web"]["findings"])
+    assert not any("without a service name" in sentence for sentence in services["web"]["findings"])
     # Asked for one environment, of which unnamed spans have none; and when the rows are coarse.
     bench.engine.fold(everything=True)
     (alone,) = bench.store.services("default", "prod", TimeRange())
@@ -110,8 +112,8 @@ def test_what_lies_beyond_the_horizon_is_not_said_to_have_never_come(bench):
     send(bench, client("a", 1), server)
     sentences = bench.services()["b"]["findings"]
     assert [sentence.split(":")[0] for sentence in sentences] == [
-        "1 SERVER spans of `b` name a parent that was not seen within the horizon",
-        "1 parents or linked messages of `b` lie further away in time than the pairing horizon",
+        "`b` has 1 parent or linked message further away in time than the pairing horizon",
+        "`b` sends 1 SERVER span with a parent that was not seen within the horizon",
     ]
 
 

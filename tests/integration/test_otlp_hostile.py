@@ -22,7 +22,7 @@ from collector_receiver.sources.http_connection import HttpTimeouts
 from nexus.errors import Overloaded
 
 sys.path.insert(0, str(Path(__file__).parent))
-from otlp_harness import METHOD, body, export, serve
+from otlp_harness import HEAD, METHOD, body, export, serve
 
 
 @pytest.fixture
@@ -261,8 +261,6 @@ def one_span(extra: bytes) -> bytes:
 
 
 # Connections
-
-HEAD = "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n"
 
 
 def test_slow_clients_are_closed_and_others_are_served_meanwhile(tmp_path):

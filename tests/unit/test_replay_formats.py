@@ -148,6 +148,23 @@ def test_a_stream_cut_short_sends_what_is_whole(tmp_path: Path) -> None:
     assert (len(spans), report.skipped.counts) == (10, {"the last message is cut short": 1})
 
 
+def test_rows_of_spans_with_their_parents(tmp_path: Path) -> None:
+    table = (
+        b"\xef\xbb\xbfTraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration\n"
+        b"a1,b1,root,frontend-579b9bff58-t2dbm,Recv.,1661140374351773094,1661140374362982609,11209\r\n"
+        b'a1,b2,b1,cart-0,"svc/Get, all",1661140374351910124,1661140374357482580,5\n'
+        b"a1,b3,not-hex,cart-0,x,1,2,3\na1,b4\n\n"
+    )
+    report, spans = take(tmp_path, gzip.compress(table))
+    assert (report.format, report.error, sum(report.skipped.counts.values())) == ("CSV of spans", "", 2)
+    (resource, one), (other, two) = spans
+    assert (one.kind, one.parent_span_id, one.start_time_unix_nano) == (0, b"", 1661140374351773094)
+    assert (two.name, two.parent_span_id, two.trace_id) == ("svc/Get, all", one.span_id, one.trace_id)
+    assert [each["service.name"] for each in (resource, other)] == ["frontend", "cart-0"]
+    stated = b"trace_id,span_id,parent_span_id,service,kind,name,start_time_unix_nano,end_time_unix_nano\n1,2,,web,Client,x,1,2\n"
+    assert take(tmp_path, stated)[1][0][1].kind == 3
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -25,7 +25,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Files or folders: OTLP (protobuf, JSON, JSON lines), Jaeger JSON, Zipkin v1 and v2 JSON; gzip too."
+            help="Files or folders: OTLP (protobuf, JSON, JSON lines), Jaeger JSON, Zipkin v1 and v2 JSON, CSV of spans; gzip too."
         ),
     ],
     to: Annotated[
