@@ -87,6 +87,7 @@ class Engine:
         self._position: dict[str, int] = {}
         self._pending = Pending()
         self._strangers: dict[str, set[str]] = {}
+        self._stuck: set[int] = set()
 
     def batch(self, max_spans: int) -> Batch:
         """Roll up to about `max_spans` new spans up. StoreUnavailable: nothing happened, call again."""
@@ -189,8 +190,28 @@ class Engine:
             return self._fold(now, timedelta() if everything else QUIET)
 
     def _fold(self, now: datetime, quiet: timedelta) -> int:
+        """Windows that cannot be folded stay pending, where readers count them as they are."""
         self._folded_at = now
-        due = self._pending.due(now, quiet)
+        due = [start for start in self._pending.due(now, quiet) if start not in self._stuck]
+        try:
+            return self._fold_windows(due, now)
+        except BaseException as error:
+            if not unforeseen(error):
+                raise
+        done = 0
+        for start in due:
+            if self._seq is None:
+                self._recover()
+            try:
+                done += self._fold_windows([start], now)
+            except BaseException as error:
+                if not unforeseen(error):
+                    raise
+                log.error("window_not_folded", start=start, reason=reason_of(error))  # noqa: TRY400
+                self._stuck.add(start)
+        return done
+
+    def _fold_windows(self, due: list[int], now: datetime) -> int:
         if not due:
             return 0
         seq, self._seq = self._seq, None

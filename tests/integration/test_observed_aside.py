@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -131,6 +132,30 @@ def test_what_the_database_refuses(bench, monkeypatch):
     bench.deliver(*calls(["x", "odd", "y"]))
     assert counted(bench) == 2
     assert [one.reason.split()[0] for one in aside(bench)] == ["DivisionByZero"]
+
+
+def test_a_window_that_cannot_be_folded_stays_pending(bench, monkeypatch):
+    right, bad = engine.fold, codec.BASE_NS
+
+    def wrong(connection, pending, windows, *rest):
+        if bad in windows:
+            raise ZeroDivisionError
+        return right(connection, pending, windows, *rest)
+
+    monkeypatch.setattr(engine, "fold", wrong)
+    first, second = calls(["x"] * 3)[0], calls(["y"] * 4, trace="u{n}")[0]
+    bench.deliver(first)
+    bench.deliver(second.with_columns(pl.col("start_ns", "end_ns") + 60_000_000_000))
+    assert bench.engine.fold(everything=True) == 1
+    assert bench.engine.fold(everything=True) == 0
+    bench.deliver(*calls(["z"] * 2))
+    with bench.database.connection() as connection:
+        grains = connection.execute("SELECT grain, sum(calls) FROM observed_row GROUP BY 1 ORDER BY 1").fetchall()
+    assert (counted(bench), [tuple(map(int, row)) for row in grains]) == (9, [(-1, 5), (0, 4), (1, 4), (2, 4), (3, 4)])
+    monkeypatch.setattr(engine, "fold", right)
+    bench.restart()
+    assert bench.engine.fold(everything=True) == 1
+    assert counted(bench) == 9
 
 
 def test_what_is_away_is_waited_for(bench, monkeypatch):
