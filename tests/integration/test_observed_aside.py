@@ -183,14 +183,33 @@ def test_beyond_the_limit_spans_are_counted(bench, bug, monkeypatch):
     assert aside(bench) == []
 
 
-def test_trials_are_limited():
-    tried = []
+def test_what_fails_for_all_is_no_fault_of_spans(bench, monkeypatch):
+    """The log keeps them until it works."""
+    right = engine.delivery_counts
 
-    def works(rows):
-        tried.append(len(rows))
-        return "no" if len(rows) else None
+    def wrong(*_):
+        raise ZeroDivisionError
 
-    found = parted(np.arange(10_000, dtype=np.uint32), works)
-    assert len(tried) <= 2 * MAX_TRIALS + 2000
-    assert not len(found.good)
-    assert sum(map(len, found.bad.values())) == 10_000
+    monkeypatch.setattr(engine, "delivery_counts", wrong)
+    bench.log.append(*calls(["x"] * 3))
+    with pytest.raises(ZeroDivisionError):
+        bench.engine.batch(1000)
+    monkeypatch.setattr(engine, "delivery_counts", right)
+    assert bench.engine.batch(1000).spans == 3
+    assert (counted(bench), aside(bench)) == (3, [])
+
+
+def test_trials_are_limited_and_odd_spans_few():
+    tried, rows = [], np.arange(100_000, dtype=np.uint32)
+
+    def works(part):
+        tried.append(len(part))
+        return "no" if len(part) and (part % every == 0).any() else None
+
+    every = 1000
+    found = parted(rows, works)
+    assert len(tried) <= 3 * MAX_TRIALS
+    assert set(rows[::every]) <= set(found.bad["no"])
+    assert len(found.good) + len(found.bad["no"]) == len(rows)
+    every = 2
+    assert parted(rows, works) is None
