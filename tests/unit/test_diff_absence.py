@@ -119,8 +119,8 @@ def test_ceased_has_the_date_and_follows_the_rhythm() -> None:
     assert judged(stopped, docs, until=58)["a", "CALLS", "d"] == {"confirmed"}
     suspected = next(r.finding for r in rows(stopped.evidence(59, docs)) if r.finding.status == "ceased")
     assert suspected.undecided
-    assert suspected.what_would_change_this == "one more sighting; for a decision: 1 more silent day"
-    finding = next(r.finding for r in rows(stopped.evidence(60, docs)) if r.finding.status == "ceased")
+    assert suspected.what_would_change_this == "one more sighting; for a decision: 2 more silent days"
+    finding = next(r.finding for r in rows(stopped.evidence(61, docs)) if r.finding.status == "ceased")
     assert not finding.undecided
     assert finding.details["last_active"] == midnight(56).date().isoformat()
 
