@@ -6,6 +6,7 @@ halves that fail are halved, down to single spans. Where spans fail only beside 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -18,7 +19,9 @@ from nexus.errors import DependencyError, InUse
 
 Rows = npt.NDArray[np.uint32]
 # Trials of one batch; then what is left goes aside in the pieces that it is in.
-MAX_TRIALS: Final = 200
+MAX_TRIALS: Final = 1_000
+# Odd spans are few. Where more of a batch fail than this, or one in ten, it is not they that are at fault: then nothing is set aside, and the log keeps them.
+MAX_ODD: Final = 1_000
 _FORESEEN: Final = (DependencyError, InUse, OSError, MemoryError)
 
 
@@ -28,6 +31,12 @@ class Parted:
 
     good: Rows
     bad: dict[str, Rows]
+
+    @property
+    def few(self) -> bool:
+        """Whether what does not work may be set aside."""
+        odd = sum(map(len, self.bad.values()))
+        return odd <= max(MAX_ODD, (len(self.good) + odd) // 10)
 
 
 def unforeseen(error: BaseException) -> bool:
@@ -60,8 +69,18 @@ def tried(attempt: Callable[[Rows], object]) -> Callable[[Rows], str | None]:
     return works
 
 
-def parted(rows: Rows, works: Callable[[Rows], str | None]) -> Parted:
-    """Part `rows` (those likely to belong together beside one another) by `works`: None, or why a selection does not work."""
+def parted(rows: Rows, works: Callable[[Rows], str | None]) -> Parted | None:
+    """Part `rows` (those likely to belong together beside one another) by `works`: None, or why a selection does not work.
+
+    None where it is not spans that are at fault: without any it fails as well, or most of them fail.
+    """
+    if works(rows[:0]) is not None:
+        return None
+    found = _parted(rows, works)
+    return found if found.few else None
+
+
+def _parted(rows: Rows, works: Callable[[Rows], str | None]) -> Parted:
     found = _halved(rows, works, beside=False)
     if len(found.good) and works(found.good) is None:
         return found
@@ -70,10 +89,11 @@ def parted(rows: Rows, works: Callable[[Rows], str | None]) -> Parted:
 
 
 def _halved(rows: Rows, works: Callable[[Rows], str | None], *, beside: bool) -> Parted:
-    good, left, trials = rows[:0], [rows], 0
+    good, left, trials = rows[:0], deque([rows]), 0
     bad: dict[str, Rows] = {}
     while left:
-        part = left.pop()
+        # The largest first, so that what is left when there are no more trials is small.
+        part = left.popleft()
         why = works(np.concatenate([good, part]) if beside else part)
         trials += 1
         if why is None:
@@ -81,7 +101,7 @@ def _halved(rows: Rows, works: Callable[[Rows], str | None], *, beside: bool) ->
         elif len(part) <= 1 or trials >= MAX_TRIALS:
             bad[why] = np.concatenate([bad.get(why, part[:0]), part])
         else:
-            left += [part[len(part) // 2 :], part[: len(part) // 2]]
+            left += [part[: len(part) // 2], part[len(part) // 2 :]]
     return Parted(good, bad)
 
 

@@ -87,6 +87,7 @@ class Engine:
         self._position: dict[str, int] = {}
         self._pending = Pending()
         self._strangers: dict[str, set[str]] = {}
+        self._stuck: set[int] = set()
 
     def batch(self, max_spans: int) -> Batch:
         """Roll up to about `max_spans` new spans up. StoreUnavailable: nothing happened, call again."""
@@ -102,7 +103,7 @@ class Engine:
                         raise
                     # No traceback: it would show spans.
                     log.error("batch_fails", reason=reason_of(error), position=self._position)  # noqa: TRY400
-                    done = self._commit_in_parts(max_spans)
+                    done = self._commit_in_parts(max_spans, error)
                 if done is not None:
                     return done
                 # Another process moved on meanwhile: begin again where it stands.
@@ -117,7 +118,7 @@ class Engine:
             return ahead
         return self._preparation.next(self._position, max_spans, now)
 
-    def _commit_in_parts(self, max_spans: int) -> Batch | None:
+    def _commit_in_parts(self, max_spans: int, error: BaseException) -> Batch | None:
         """The next batch; spans that it fails with, for no reason that will pass, are set aside."""
         self._recover()
         seq, now = self._seq, self._clock.now()
@@ -130,6 +131,9 @@ class Engine:
             self._commit(self._preparation.prepared(taken.some(rows), now), trial=True)
 
         found = parted(taken.mail.rows(), tried(attempt))
+        if found is None:
+            self._seq = None
+            raise error
         self._seq = seq
         return self._commit(
             self._preparation.prepared(taken.some(found.good), now),
@@ -189,8 +193,28 @@ class Engine:
             return self._fold(now, timedelta() if everything else QUIET)
 
     def _fold(self, now: datetime, quiet: timedelta) -> int:
+        """Windows that cannot be folded stay pending, where readers count them as they are."""
         self._folded_at = now
-        due = self._pending.due(now, quiet)
+        due = [start for start in self._pending.due(now, quiet) if start not in self._stuck]
+        try:
+            return self._fold_windows(due, now)
+        except BaseException as error:
+            if not unforeseen(error):
+                raise
+        done = 0
+        for start in due:
+            if self._seq is None:
+                self._recover()
+            try:
+                done += self._fold_windows([start], now)
+            except BaseException as error:
+                if not unforeseen(error):
+                    raise
+                log.error("window_not_folded", start=start, reason=reason_of(error))  # noqa: TRY400
+                self._stuck.add(start)
+        return done
+
+    def _fold_windows(self, due: list[int], now: datetime) -> int:
         if not due:
             return 0
         seq, self._seq = self._seq, None
@@ -250,10 +274,11 @@ class Engine:
         try:
             return known(mail)
         except BaseException as error:
-            if not unforeseen(error):
+            # What was set aside is in the log as before.
+            found = parted(mail.rows(), tried(lambda rows: known(mail.some(rows)))) if unforeseen(error) else None
+            if found is None:
                 raise
-        # What was set aside is in the log as before.
-        return known(mail.some(parted(mail.rows(), tried(lambda rows: known(mail.some(rows)))).good))
+            return known(mail.some(found.good))
 
     def position(self) -> dict[str, int]:
         """The position that is committed."""
@@ -297,13 +322,7 @@ class Engine:
             "working_parts": parts,
             "working_bytes": size,
             "overflow": [
-                {
-                    "tenant": tenant,
-                    "folded": count,
-                    "offender": offender,
-                    "finding": f"{count} edges and services beyond the limit of {self._max_edges} were folded, counted with each batch; most come from `{offender}`",
-                }
-                for tenant, offender, count in overflow
+                {"tenant": tenant, "folded": count, "offender": offender} for tenant, offender, count in overflow
             ],
         }
 

@@ -7,6 +7,8 @@ from typing import Final
 import polars as pl
 
 _IPV4: Final = r"^\d{1,3}(\.\d{1,3}){3}$"
+# Kubernetes' names of pods are their addresses with dashes.
+_POD: Final = r"^[0-9a-f]*(-[0-9a-f]*){3,7}\.[^.]+\.pod(\.|$)"
 
 
 def named_host(key: str) -> pl.Expr:
@@ -37,9 +39,10 @@ def _host(raw: pl.Expr) -> pl.Expr:
 
 
 def is_address(host: pl.Expr) -> pl.Expr:
-    """Whether a normalised host names nobody: an IP address, localhost, a socket path."""
+    """Whether a normalised host names nobody: an IP address, the name of a pod that is one, localhost, a socket path."""
     return (
         host.str.contains(_IPV4)
+        | host.str.contains(_POD)
         | host.str.contains(r"[:/]")
         | (host == "localhost")
         | host.str.ends_with(".localhost")

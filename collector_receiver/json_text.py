@@ -341,13 +341,19 @@ def _which(source: Words, at: Place, size: Place) -> int:
 
 @compiled
 def member(data: Bytes, source: Words, at: Place, end: Place, seen: Place) -> tuple[Place, int, Place]:
-    """(where the value begins, its key, keys seen) of the next member; `at` is behind the brace or the member before.
+    """(where the value begins, its key, keys seen) of the next member; `at` is at the object while none is seen, then behind the member before.
 
     Without one the key is -1 and the place that behind the object; the place is 0 where it is unusual.
     """
     at = space(data, at, end)
     if at >= end:
         return _0, 0, seen
+    if not seen:
+        if data[at] != 123:
+            return _0, 0, seen
+        at = space(data, at + _1, end)
+        if at >= end:
+            return _0, 0, seen
     if data[at] == 125:
         # A comma would have been followed by a key.
         return at + _1, -1, seen
@@ -368,12 +374,16 @@ def member(data: Bytes, source: Words, at: Place, end: Place, seen: Place) -> tu
 
 @compiled
 def item(data: Bytes, at: Place, end: Place, first: bool) -> tuple[Place, bool]:
-    """(where the next object of an array begins, whether there is one), or the place behind the array; `at` is behind the bracket or the item before."""
+    """(where the next item of an array is, whether there is one), or the place behind the array; `at` is at the array for the first, then behind the item before."""
     at = space(data, at, end)
+    if first:
+        if at >= end or data[at] != 91:
+            return _0, False
+        at = space(data, at + _1, end)
     if at < end and data[at] == 93:
         return at + _1, False
     if not first:
         if at >= end or data[at] != _COMMA:
             return _0, False
         at = space(data, at + _1, end)
-    return (at + _1, True) if at < end and data[at] == 123 else (_0, False)
+    return at, True

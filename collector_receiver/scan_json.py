@@ -57,7 +57,7 @@ _0, _1, _2, _4, _8 = _U(0), _U(1), _U(2), _U(4), _U(8)
 def _attribute(
     data: Bytes, source: Words, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place
 ) -> tuple[Place, Place]:
-    """A KeyValue whose brace is passed; an empty field where its name is not kept."""
+    """A KeyValue; an empty field where its name is not kept."""
     seen, kept, named, valued = _0, False, False, False
     key, key_size = _0, _0
     while True:
@@ -93,9 +93,7 @@ def _kept(
     data: Bytes, source: Words, at: Place, end: Place, key: Place, key_size: Place, tag: int, out: Bytes, to: Place
 ) -> tuple[Place, Place]:
     """The KeyValue of a key, where its value is a text, an integer or a boolean."""
-    if data[at] != 123:
-        return _0, to
-    at, seen, kind = at + _1, _0, 0
+    seen, kind = _0, 0
     first, size, number = _0, _0, _0
     while True:
         at, which, seen = member(data, source, at, end, seen)
@@ -142,9 +140,7 @@ def _kept(
 def _attributes(
     data: Bytes, source: Words, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place
 ) -> tuple[Place, Place]:
-    if data[at] != 91:
-        return _0, to
-    at, more, first = at + _1, True, True
+    first = True
     while True:
         at, more = item(data, at, end, first)
         if at == _0 or not more:
@@ -157,9 +153,7 @@ def _attributes(
 
 @compiled
 def _links(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: Place) -> tuple[Place, Place]:
-    if data[at] != 91:
-        return _0, to
-    at, more, first = at + _1, True, True
+    first = True
     while True:
         at, more = item(data, at, end, first)
         if at == _0 or not more:
@@ -186,9 +180,7 @@ def _links(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: Pl
 
 @compiled
 def _status(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: Place) -> tuple[Place, Place]:
-    if data[at] != 123:
-        return _0, to
-    at, seen = at + _1, _0
+    seen = _0
     to = begun = begin(out, to, 0x7A)
     while True:
         at, which, seen = member(data, source, at, end, seen)
@@ -215,7 +207,7 @@ def _status(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: P
 def _span(
     data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place
 ) -> tuple[Place, Place]:
-    """A span whose brace is passed."""
+    """A span."""
     seen, number, negative = _0, _0, False
     to = begun = begin(out, to, 0x12)
     while True:
@@ -268,7 +260,7 @@ def _span(
 def _spans(
     data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place
 ) -> tuple[Place, Place, bool]:
-    """The spans of an object of `scopeSpans` whose brace is passed; and whether there are any."""
+    """The spans of an object of `scopeSpans`; and whether there are any."""
     seen, some = _0, False
     to = begun = begin(out, to, 0x12)
     while True:
@@ -283,9 +275,7 @@ def _spans(
             if at == _0:
                 return _0, to, some
             continue
-        if data[at] != 91:
-            return _0, to, some
-        at, first = at + _1, True
+        first = True
         while True:
             at, more = item(data, at, end, first)
             if at == _0:
@@ -302,9 +292,7 @@ def _spans(
 def _resource(
     data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place
 ) -> tuple[Place, Place]:
-    if data[at] != 123:
-        return _0, to
-    at, seen = at + _1, _0
+    seen = _0
     to = begun = begin(out, to, 0x0A)
     while True:
         at, which, seen = member(data, source, at, end, seen)
@@ -325,7 +313,7 @@ def _resource(
 def _block(
     data: Bytes, source: Words, at: Place, end: Place, names: Names, resource_names: Names, out: Bytes, to: Place
 ) -> tuple[Place, Place, bool]:
-    """An object of `resourceSpans` whose brace is passed; and whether there are spans in it."""
+    """An object of `resourceSpans`; and whether there are spans in it."""
     seen, some = _0, False
     to = begun = begin(out, to, 0x0A)
     while True:
@@ -338,9 +326,7 @@ def _block(
         if which == RESOURCE:
             at, to = _resource(data, source, at, end, resource_names, out, to)
         elif which == SCOPE_SPANS:
-            if data[at] != 91:
-                return _0, to, some
-            at, first = at + _1, True
+            first = True
             while True:
                 at, more = item(data, at, end, first)
                 if at == _0 or not more:
@@ -359,10 +345,7 @@ def _block(
 @compiled
 def convert(data: Bytes, source: Words, end: Place, names: Names, resource_names: Names, out: Bytes) -> int:
     """Bytes of the converted request; 0 where it is unusual, or of no spans."""
-    at, to, seen, some = space(data, _0, end), _0, _0, False
-    if at >= end or data[at] != 123:
-        return 0
-    at += _1
+    at, to, seen, some = _0, _0, _0, False
     while True:
         at, which, seen = member(data, source, at, end, seen)
         if at == _0:
@@ -374,9 +357,7 @@ def convert(data: Bytes, source: Words, end: Place, names: Names, resource_names
             if at == _0:
                 return 0
             continue
-        if data[at] != 91:
-            return 0
-        at, first = at + _1, True
+        first = True
         while True:
             at, more = item(data, at, end, first)
             if at == _0:

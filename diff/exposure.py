@@ -370,8 +370,9 @@ def _what(subject: Subject) -> str:
 def rules_out(exposure: Exposure) -> str:
     """The two bounds in words."""
     rate, share = exposure.rate_upper or 1.0, exposure.active_day_upper or 1.0
-    requests = f"more than 1 call in {int(1 / rate):,} requests" if rate < 1 else "nothing about requests"
-    days = f"activity on more than 1 day in {int(1 / share):,}" if share < 1 else "nothing about days"
+    # "More than 1 in 1" rules out nothing.
+    requests = f"more than 1 call in {int(1 / rate):,} requests" if rate <= 1 / 2 else "nothing about requests"
+    days = f"activity on more than 1 day in {int(1 / share):,}" if share <= 1 / 2 else "nothing about days"
     return f"rules out {requests}, and {days}"
 
 

@@ -37,7 +37,7 @@ class Policy:
     # Chance that an edge's own rhythm explains its silence, below which it has ceased.
     ceased_max: float = 1e-3
     # Such silences that a living edge of that rhythm may show in a year, above which "ceased" stays undecided (ADR 0022).
-    ceased_year_max: float = 0.01
+    ceased_year_max: float = 0.001
     # Sampling of the traces where the data do not say it themselves: auto, none, head or tail.
     sampling: str = "auto"
     # Share of a service's spans with a known probability from which its sampling counts as head sampling.

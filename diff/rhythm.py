@@ -48,7 +48,7 @@ class Rhythm:
         return longest
 
     def missing(self, world: World) -> int:
-        """Silent days still to come until a living edge would show such a silence in fewer than one year in a hundred, and has shown none as long; 0 = decided.
+        """Silent days still to come until a living edge would show such a silence in fewer than one year in a thousand, and has shown none as long; 0 = decided.
 
         A rhythm of fewer days than an absence takes is not known: then the silence has to last as long as an absence.
         """

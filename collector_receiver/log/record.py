@@ -47,6 +47,8 @@ _BATCHES: Final = ("rows", "links", "contents", "blocks", "texts")
 _NOTE: Final = struct.Struct("<I")
 HEADER_BYTES: Final = _HEADER.size + _CHECK.size
 MAX_PAYLOAD_BYTES: Final = 2**31
+# Of an Arrow stream, with what its parts are aligned by.
+_END_BYTES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +112,21 @@ def size_of(entry: list[Any]) -> int:
 
 
 def _stream(batch: pa.RecordBatch, compression: Compression) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression=None if compression == "none" else compression, use_threads=False)
+    if compression != "none":
+        sink = pa.BufferOutputStream()
+        _write(batch, sink, options)
+        return sink.getvalue()
+    # Its size is known, and a buffer that grows copies what it has each time.
+    room = pa.allocate_buffer(pa.ipc.get_record_batch_size(batch) + batch.schema.serialize().size + _END_BYTES)
+    sink = pa.FixedSizeBufferWriter(room)
+    _write(batch, sink, options)
+    return room.slice(0, sink.tell())
+
+
+def _write(batch: pa.RecordBatch, sink: Any, options: pa.ipc.IpcWriteOptions) -> None:
     with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
         writer.write_batch(batch)
-    return sink.getvalue()
 
 
 def _folded(spans: RawSpans) -> pa.RecordBatch:

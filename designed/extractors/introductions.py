@@ -15,7 +15,14 @@ from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat
 from designed.extractors.introductions_en import HEADS, marked_names, proper_names, titled_names
-from designed.extractors.introductions_ko import full_name, glosses, korean_name, korean_names, plain_name
+from designed.extractors.introductions_ko import (
+    COMPOUND_ENDS,
+    full_name,
+    glosses,
+    korean_name,
+    korean_names,
+    plain_name,
+)
 from designed.extractors.roles import CONSUMER, PRODUCER, SOURCE, TARGET, TOPIC, role_of
 from designed.reader import RawEntity
 from nexus.model.names import HANGUL_WORD, hyphenated
@@ -75,10 +82,6 @@ _KIND_OF_TEXT = re.compile(
 _SECTION = re.compile(r"services|components|microservices|서비스|컴포넌트|구성 ?요소", re.IGNORECASE)
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*[.)]?\s+|[①-⑳]\s*|[A-Z][.)]\s+)")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
-_COMPOUND = tuple(
-    "-based -facing -side -level -to -in -up -party -end -ready -aware -driven -specific -wide -grade -native -oriented -friendly -like -free -only -code -source -performance -time -built -hosted "
-    "-managed -cluster -memory -tier -tenant -region -quality -purpose -value -backed".split()
-)
 # Without any of these a text introduces nothing.
 _TELLING = re.compile(r"ervice|`|\*\*|[가-힣]|API|ateway|atabase|opic|ueue|erver|orker|event|-(?:svc|db)")
 _HEAD = re.compile(HEADS)
@@ -293,7 +296,7 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
         ):
             continue
         if _KEBAB.fullmatch(words[0]):
-            if words[0].endswith(_COMPOUND):
+            if words[0].endswith(COMPOUND_ENDS):
                 continue
             name = words[0]
             yield _entity(

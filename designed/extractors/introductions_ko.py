@@ -14,7 +14,7 @@ from nexus.model.technology import technology
 
 # What a thing is, behind its name. Behind 서비스 and its like anything is a name; the others need a noun before them.
 _HEADS = "마이크로서비스|서비스|시스템|게이트웨이"
-_PLAIN_HEADS = "서버|앱|API|DB|데이터베이스|저장소|워커|매니저|엔진|플랫폼|어댑터|포털|스케줄러|클라이언트|프런트엔드|프론트엔드|백엔드|봇|툴|콘솔"
+_PLAIN_HEADS = "서버|앱|API|DB|데이터베이스|저장소|워커|매니저|엔진|플랫폼|어댑터|포털|스케줄러|클라이언트|프런트엔드|프론트엔드|백엔드|봇|툴|콘솔|배치"
 _KINDS = {"DB": NodeKind.DATABASE, "데이터베이스": NodeKind.DATABASE, "저장소": NodeKind.DATABASE}
 _NAME = re.compile(rf"([가-힣A-Za-z0-9-]*[가-힣A-Za-z0-9])( ?)({_HEADS})(?![가-힣]*(?:업|센터|명|별|형|화|들|적|군))")
 _PLAIN = re.compile(
@@ -27,13 +27,22 @@ _STOP = frozenset(
 )
 # What makes no name with a plain head: kinds of servers and APIs, technologies, places.
 _PLAIN_STOP = (_STOP - {"매칭", "운영"}) | frozenset(
-    "관리 조회 생성 수정 삭제 등록 요청 응답 오픈 open http https grpc graphql soap json public private internal external 개발 테스트 스테이징 로컬 프로덕션 물리 가상 리눅스 원본 메인 공개 인증된 제공 "
+    "시 후 전 때 등 중 내 외 간 별 추후 향후 최근 현재 당시 나중 오늘 이번 feign openfeign rest resttemplate webclient axios retrofit 관리 조회 생성 수정 삭제 등록 요청 응답 오픈 open http https grpc graphql soap json public private internal external 개발 테스트 스테이징 로컬 프로덕션 물리 가상 리눅스 원본 메인 공개 인증된 제공 "
     "공용 로컬 in-memory nosql sql rdb 관계형 인메모리 스프링 spring node java python go 안드로이드 ios 네이티브 하이브리드 카카오톡 docker 도커 kubernetes 쿠버네티스 빌드 배포 캐시 백업 소스 코드 깃 git "
     "이미지 파일 로그 객체 이 그 자사 타사 서드파티 상용 무료 임시 최종 실제 모의 목 mock fake stub 브라우저 http/2 db api 서버 앱 기타 위 아래 다음 그다음 이후 먼저 우선 이때 또한 모두 각각 실제로 첫 두번째 클라우드".split()
 )
 # Components that teams call by their kind alone; only beside a particle of a subject or goal.
 _ALONE = re.compile(
     rf"(?<![\w가-힣.-])(?<!의 )({'|'.join(sorted(KO_ALONE))})(?=(?:은|는|이|가|에서|에게|으로|로)(?:[^\w가-힣]|$))"
+)
+# A Latin compound that acts: coupon-batch가, coupon-admin은.
+_KEBAB = re.compile(
+    r"(?<![\w./:@{$`-])(?!docker-|kube-|spring-)([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"
+    r"(?:(?:이|가|은|는|에서는?)(?=\s)|(?:이라는|라는)\s| ?(?:→|->))"
+)
+COMPOUND_ENDS = tuple(
+    "-based -facing -side -level -to -in -up -party -end -ready -aware -driven -specific -wide -grade -native -oriented -friendly -like -free -only -code -source -performance -time -built -hosted "
+    "-managed -cluster -memory -tier -tenant -region -quality -purpose -value -backed -once -compose -commit".split()
 )
 _GLOSS = re.compile(
     r"([가-힣]+(?: ?(?:서비스|시스템|서버|화면|앱))?) ?\(([A-Za-z][A-Za-z0-9-]*(?:[ -][A-Za-z0-9-]+)?)\)|\b([A-Za-z][A-Za-z0-9-]+) ?\(([가-힣]+(?: ?(?:서비스|시스템))?)\)"
@@ -60,10 +69,15 @@ def korean_names(flat: Flat) -> Iterator[Introduced]:
                 text[begin : match.end(3)],
                 _KINDS.get(match[3], NodeKind.SERVICE).value,
                 "prose",
-                (),
+                # "BFF 서버" is "BFF" from then on.
+                (core,) if re.fullmatch(r"[A-Z]{3,}", core := text[begin : match.end(1)]) and match[3] != "API" else (),
             )
     for match in _ALONE.finditer(text):
         yield match.start(), match.end(), match[1], NodeKind.SERVICE.value, "prose", ()
+    for match in _KEBAB.finditer(text):
+        if not match[1].endswith(COMPOUND_ENDS):
+            kind = _KINDS.get(match[1].rsplit("-", 1)[1].upper(), NodeKind.SERVICE)
+            yield match.start(1), match.end(1), match[1], kind.value, "prose", ()
     yield from glosses(flat)
 
 

@@ -1,5 +1,6 @@
 """Korean verb frames by stem: which particle's noun makes which relation. Pure data.
 
+`O` is `C` where something that the name has is meant (재고 서비스의 재고를).
 Roles: `obj` (를), `goal` (에, 에게, 로), `source` (에서, 로부터), `with` (와, 과), `via` (를 통해). Codes as in `lexicon_en`.
 """
 
@@ -53,13 +54,35 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
         ),
         _SEND,
     ),
-    **dict.fromkeys(("저장", "기록", "적재", "보관", "캐싱", "캐시", "쓰", "insert", "영속화", "남기"), _STORE),
+    **dict.fromkeys(("저장", "기록", "적재", "보관", "캐싱", "캐시", "insert", "영속화", "남기"), _STORE),
+    # Of stores: Redis를 캐시로 쓴다, 원본은 MongoDB에 둔다.
+    "쓰": _STORE | {"obj": "d"},
+    "두": {"goal": "d", "obj": "d"},
+    "붙": {"goal": "C"},
+    "맡기": {"goal": "C"},
+    # Of what somebody else has: 재고 서비스의 재고를 차감한다.
+    **dict.fromkeys(("차감", "복구", "갱신", "업데이트", "증가", "예약"), {"obj": "O", "goal": "d"}),
     **dict.fromkeys(("가져오", "읽", "불러오", "받아오", "읽어오", "획득", "로드", "얻", "fetch", "꺼내"), _FETCH),
     **dict.fromkeys(
         ("발행", "퍼블리시", "publish", "produce", "emit", "송출", "게시", "방출", "생산", "브로드캐스트"), _PUB
     ),
     **dict.fromkeys(
-        ("구독", "subscribe", "consume", "컨슘", "소비", "리슨", "listen", "청취", "폴링", "수신", "바라보"), _SUB
+        (
+            "구독",
+            "subscribe",
+            "consume",
+            "컨슘",
+            "컨슈밍",
+            "소비",
+            "리슨",
+            "리스닝",
+            "listen",
+            "청취",
+            "폴링",
+            "수신",
+            "바라보",
+        ),
+        _SUB,
     ),
     **dict.fromkeys(("받", "처리", "핸들링"), {"obj": "s", "via": "C"}),
     **dict.fromkeys(sorted(MUTUAL), _LINK),

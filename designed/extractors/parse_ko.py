@@ -18,6 +18,8 @@ from nexus.model.service import NodeKind
 _POSTPOSITIONS = frozenset({"통하", "거치", "경유", "의하", "위하", "대하", "관하", "따르", "걸치"})
 
 
+_TIMES = frozenset({"때", "후", "뒤", "경우", "전", "다음", "시", "직후"})
+_MEANT = frozenset({"계획", "예정", "방침", "필요"})
 # Nouns that act, though they name nobody.
 _ACTING = (
     lexicon.PERSONS
@@ -54,8 +56,10 @@ class Verb:
     asynchronous: bool = False
 
 
-def parse(text: str, start: int, end: int, names: Sequence[Name], topic: Name | None = None) -> list[Verb]:
-    """Frame verbs of the sentence [start, end), in order. `topic` is what 이 이벤트 means at its beginning."""
+def parse(
+    text: str, start: int, end: int, names: Sequence[Name], topic: Name | None = None, *, led: bool = False
+) -> list[Verb]:
+    """Frame verbs of the sentence [start, end), in order. `topic` is what 이 이벤트 means at its beginning; `led` says that the item's lead acts."""
     units = with_topics(shared_events(text, units_of(text, start, end, names)), topic)
     found: list[Verb] = []
     pending: list[Argument] = []
@@ -67,6 +71,9 @@ def parse(text: str, start: int, end: int, names: Sequence[Name], topic: Name | 
             pending += _arguments(units, index)
         elif unit.kind == "verb" and unit.stem not in _POSTPOSITIONS:
             _close(units, index, pending, carried, found)
+            if led and unit.tag.endswith("면"):
+                # "배차 엔진: A가 의뢰하면 B로 보낸다": A asks, the lead sends.
+                carried.clear()
         elif (
             unit.kind == "verb"
             and unit.stem in ("통하", "이용", "활용")
@@ -94,19 +101,16 @@ def _close(
 ) -> None:
     """A verb ends a clause: take its arguments."""
     unit = units[index]
-    adnominal = unit.ending == "ETM"
     following = units[index + 1] if index + 1 < len(units) else None
+    # "호출할 계획이다" says what the sentence says, and describes no plan.
+    adnominal = unit.ending == "ETM" and (following is None or following.noun not in _MEANT)
     light = _light(unit, pending)
     stem = light or unit.stem
     subjects = [a for a in pending if a.role == "subj"]
     topics = [a for a in pending if a.role == "topic"]
     # The nearest 이/가 belongs to a describing clause; 은/는 waits for the main one.
     head = following if adnominal and following is not None and following.kind == "np" and following.names else None
-    time = (
-        following is not None
-        and following.kind == "np"
-        and following.noun in ("때", "후", "뒤", "경우", "전", "다음", "시", "직후")
-    )
+    time = following is not None and following.kind == "np" and following.noun in _TIMES
     own = subjects[-1:] if adnominal and not time else subjects
     last_topic = max((i for i, a in enumerate(pending) if a.role == "topic"), default=-1)
     taken = [
@@ -163,7 +167,7 @@ def _close(
             or any(a.noun in ("정보", "내용", "결과") for a in verb.arguments if a.role == "obj")
         )
         found.append(verb)
-        if verb.subjects and not adnominal and not verb.passive:
+        if verb.subjects and (not adnominal or time) and not verb.passive:
             carried[:] = verb.subjects
         elif verb.other and unit.ending == "EC":
             carried[:] = nameless
@@ -193,7 +197,21 @@ def _close(
 
 def _light(unit: Unit, pending: Sequence[Argument]) -> str:
     """‘요청을 보낸다’, "호출을 수행한다": the noun says what is done."""
-    if unit.stem in ("보내", "하", "수행", "전송", "받", "수신", "날리", "전달", "진행", "실행", "시도", "처리"):
+    if unit.stem in (
+        "보내",
+        "하",
+        "수행",
+        "전송",
+        "받",
+        "수신",
+        "날리",
+        "던지",
+        "전달",
+        "진행",
+        "실행",
+        "시도",
+        "처리",
+    ):
         nouns = [a for a in pending if a.role == "obj" and a.name is None]
         if nouns:
             last = nouns[-1].noun.split(" ")[-1]
@@ -238,10 +256,12 @@ def _arguments(units: Sequence[Unit], index: int) -> list[Argument]:
         else:
             role = "with"
     if not unit.names:
+        role = "none" if unit.noun in _TIMES else role
         return [Argument(role, None, unit.noun, unit.only)]
     if unit.noun.split(" ")[-1] in lexicon.NOT_SERVICE:
         return [Argument(role, None, unit.noun, unit.only)]
-    return [Argument(role, name, unit.noun, unit.only) for name in unit.names]
+    only = unit.only or (role == "agent" and units[index + 1].only)
+    return [Argument(role, name, unit.noun, only) for name in unit.names]
 
 
 def _role(units: Sequence[Unit], index: int) -> str:

@@ -13,6 +13,7 @@ from designed.extractors.flat import Flat
 from designed.extractors.lexicon_ko import FRAMES
 from designed.extractors.modality import korean
 from designed.extractors.names import Name, brought
+from designed.extractors.nouns_ko import noun_statements
 from designed.extractors.parse_ko import Argument, Verb, parse
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
 from designed.reader import RawName
@@ -20,7 +21,8 @@ from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
 KO_HINT = re.compile(
-    "|".join(re.escape(stem) for stem in sorted(FRAMES)) + "|통한|통해|보낸|보냅|받[는아은습]|읽는|쓴다|->|→",
+    "|".join(re.escape(stem) for stem in sorted(FRAMES))
+    + "|통한|통해|트래픽|거친|거쳐|보낸|보냅|받[는아은습]|읽는|쓴다|->|→",
     re.IGNORECASE,
 )
 _MESSAGING = re.compile(
@@ -63,7 +65,7 @@ def korean_statements(
         inside = sorted([*inside, *own], key=lambda n: n.start)
     if not inside and "이벤트" not in text and "토픽" not in text and context.topic is None:
         return [], None
-    verbs = parse(flat.text, start, end, inside, context.topic)
+    verbs = parse(_spoken(flat, start, end, inside), start, end, inside, context.topic, led=context.fragment)
     _share_topics(verbs)
     if any(subject.name is not None for verb in verbs for subject in verb.subjects):
         # Somebody acts in this sentence: whoever acted in the one before is not meant.
@@ -84,8 +86,21 @@ def korean_statements(
     made: list[Statement] = []
     for verb in verbs:
         made += _verb(flat, start, end, verb, brokers, context)
+    stated = {(s.source_key, s.target_key) for s in made}
+    made += [
+        s for s in noun_statements(flat, start, end, inside, context) if (s.source_key, s.target_key) not in stated
+    ]
     subjects = {s.name.key: s.name for v in verbs for s in v.subjects if s.name is not None}
     return made, (next(iter(subjects.values())) if len(subjects) == 1 else None)
+
+
+def _spoken(flat: Flat, start: int, end: int, names: Sequence[Name]) -> str:
+    """The text with a plain word in place of code that names nothing: `/v1/coupons` would be taken apart."""
+    text = flat.text
+    for first, last in flat.code:
+        if start <= first < end and not any(first < name.end and name.start < last for name in names):
+            text = text[:first] + "Q" * (last - first) + text[last:]
+    return text
 
 
 def _share_topics(verbs: Sequence[Verb]) -> None:
@@ -151,6 +166,8 @@ def _verb(
         if argument.name is None or argument.role == "agent":
             continue
         code = frame.get(argument.role, "")
+        if code == "O":
+            code = "C" if argument.noun else ""
         if (
             argument.role == "via"
             and len([a for a in verb.arguments if a.name is not None and a.role in ("obj", "goal", "source")]) > 0

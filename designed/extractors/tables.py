@@ -76,21 +76,30 @@ def table_statements(
             yield make(document.lines, flat, start, end, statement)
 
 
+# Cells that say how a row is meant: alone, or with a few words more in any column but the first.
+_STATED = tuple(
+    (modality, re.compile(rf"(?:^|\|)\s*(?:{alone})\s*(?=\||$)|\|\s*(?:{with_more})\s*(?=\||$)", re.IGNORECASE))
+    for modality, alone, with_more in (
+        (
+            Modality.DEPRECATED,
+            "deprecated|legacy|폐기",
+            r"deprecated\b[^|]{1,24}|to be removed\b[^|]{0,24}|폐기[^|]{1,12}|지원 ?종료[^|]{0,12}|제거 ?예정",
+        ),
+        (Modality.HISTORICAL, "removed", "removed (?:in|since)[^|]{1,16}"),
+        (
+            Modality.PLANNED,
+            "planned|future|예정|계획|todo",
+            r"planned\b[^|]{1,24}|not yet\b[^|]{1,24}|[^|]{1,16} 예정|미구현|개발 ?중",
+        ),
+    )
+)
+
+
 def heading(flat: Flat, context: Context) -> Modality | None:
     """Modality that a row states in a cell of its own ("planned", "deprecated", 예정), else the headings'."""
-    for match in re.finditer(
-        r"(?:^|\|)\s*(planned|deprecated|future|removed|legacy|예정|계획|폐기|todo)\s*(?=\||$)",
-        flat.text,
-        re.IGNORECASE,
-    ):
-        word = match[1].casefold()
-        return (
-            Modality.DEPRECATED
-            if word in ("deprecated", "legacy", "폐기")
-            else Modality.HISTORICAL
-            if word == "removed"
-            else Modality.PLANNED
-        )
+    for modality, cell in _STATED:
+        if cell.search(flat.text):
+            return modality
     return context.heading
 
 

@@ -83,7 +83,7 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
     passive = False
     end = morph.end
     if (morph.tag in ("NNG", "SL", "XR", "NNP") and following is not None and following.tag in ("XSV", "XSA")) or (
-        morph.tag in ("NNG", "SL")
+        morph.tag in ("NNG", "SL", "NNP")
         and following is not None
         and following.tag == "VV"
         and following.form in ("하", "되", "받", "당하")
@@ -123,7 +123,7 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
     # "Redis에 연결된다" is what whoever connects does.
     passive = passive and stem not in lexicon.MUTUAL
     first = morph.start
-    ending, form = "EF", ""
+    ending, form, only = "EF", "", False
     while position < len(morphs) and morphs[position].tag in (
         "EP",
         "EC",
@@ -148,6 +148,16 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
             if current.tag in {"EF", "ETN"}:
                 break
             follow = morphs[position] if position < len(morphs) else None
+            if follow is not None and follow.form == "만":
+                # "에 의해서만"
+                only = True
+                position += 1
+                break
+            if follow is not None and follow.form == "올" and form == "아":
+                # The tagger takes the end of 받아올 for a word of its own.
+                stem, ending = {"받": "받아오", "읽": "읽어오", "가져": "가져오"}.get(stem, stem), "ETM"
+                position += 1
+                break
             # 호출하지 않는다, 호출하면 안 된다, 호출하고 있다, 호출해 준다; 호출할 수 있다.
             if (
                 current.tag == "EC"
@@ -176,9 +186,12 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
             and current.form not in ("있", "없")
         ):
             break
+        only = only or current.form == "만"
         end = current.end
         position += 1
-    return Unit("verb", start + first, start + end, stem=stem, ending=ending, passive=passive, tag=form), position
+    return Unit(
+        "verb", start + first, start + end, stem=stem, ending=ending, passive=passive, tag=form, only=only
+    ), position
 
 
 def _near(one: Morph, other: Morph) -> bool:
@@ -324,7 +337,17 @@ def with_topics(units: list[Unit], topic: Name | None) -> list[Unit]:
             and unit.particle in (*lexicon.OBJECT, *lexicon.TOPIC, *lexicon.GOAL, "에서")
         ):
             words = unit.noun.split(" ")
-            if (unit.determiner in lexicon.THIS and words[-1] in _CHANNELS) or words == ["이"]:
+            following = units[index + 1] if index + 1 < len(units) else None
+            received = (
+                following is not None
+                and unit.particle in lexicon.OBJECT
+                and lexicon.FRAMES.get(following.stem, {}).get("obj") in ("s", "S")
+            )
+            if (
+                (unit.determiner in lexicon.THIS and words[-1] in _CHANNELS)
+                or words == ["이"]
+                or (received and not unit.determiner and len(words) == 1 and words[0] in _CHANNELS)
+            ):
                 units[index] = replace(unit, names=(topic,))
     return units
 

@@ -7,8 +7,8 @@ edge ended (a collector drops the callee's spans), or where so few of the source
 expected. Where a schedule is declared, sampling must not be able to have missed every firing since.
 
 A report is made every day, so one silence in a thousand looks is one false alarm every few years of each edge. The finding is
-undecided until a living edge of that rhythm would show such a silence in fewer than one year in a hundred, and has not shown one
-as long before (ADR 0022): one more day for an edge that was active on every day, 5 to 8 for one that was on one day in three, and
+undecided until a living edge of that rhythm would show such a silence in fewer than one year in a thousand, and has not shown one
+as long before (ADR 0022): one more day for an edge that was active on every day, 15 for one that was on one day in three, and
 28 silent days for one that was known for fewer than 28. It also stays undecided where another name appeared when the target's went, with the same neighbours (a rename, to be confirmed).
 
 What to do: correct the document, or find out what broke. Undecided: look whether a job failed, or wait.

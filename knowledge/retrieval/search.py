@@ -32,7 +32,8 @@ log = structlog.get_logger("nexus.knowledge")
 ROUTES = frozenset({"auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"})
 MAX_TERMS = 64
 MAX_QUERY = 4000
-SUPPORT_DEPTH = 50
+# What is found does not depend on how much is asked for.
+SUPPORT_DEPTH = 200
 LONGEST_LIST = 50
 OWN_LIST_SHARE = 0.05
 # Of the vectors in an index: a filter that keeps fewer finds 0.78 of the nearest through it, one that keeps a tenth 0.99.
@@ -122,6 +123,7 @@ class HybridRetriever:
                 words, ideal = self._words(connection, reader, terms, fetched)
             best_bm25 = max((match.score for match in words), default=None)
             best_cosine = max((match.score for found in near.values() for match in found), default=None)
+            likely = [match.rid for match in words]
             words, near, fused = self._shortened(words, near, depth, request.top_k)
             rows = {
                 row.rid: row
@@ -138,7 +140,7 @@ class HybridRetriever:
             )
             hits = self._hits(top, dict(fused), rows, words, near)
             for expansion in self._expansions:
-                hits += self._added(connection, reader, expansion, request, hits)
+                hits += self._added(connection, reader, expansion, request.query, hits, likely)
         fitted = threshold(question.generation.model, question.generation.dimension) if question is not None else None
         used = (
             "keyword_only"
@@ -271,10 +273,16 @@ class HybridRetriever:
         return hits
 
     def _added(
-        self, connection: Connection, reader: Reader, expansion: Expansion, request: SearchRequest, hits: list[Hit]
+        self,
+        connection: Connection,
+        reader: Reader,
+        expansion: Expansion,
+        query: str,
+        hits: list[Hit],
+        likely: Sequence[str],
     ) -> list[Hit]:
         """What one expansion fetches, as far as the reader may see it and it is not there yet. It has no score: it is no result."""
-        wanted = expansion.fetch(connection, reader, request.query, hits)
+        wanted = expansion.fetch(connection, reader, query, hits, likely)
         there = {hit.passage.rid for hit in hits}
         rows = {
             row.rid: row

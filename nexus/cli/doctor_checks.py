@@ -359,6 +359,10 @@ def metrics(values: Mapping[str, float]) -> list[Finding]:
             "spans were refused for their ids or start time",
             "GET /services names the service that sends them",
         ),
+        "nexus_aggregate_aside_spans_total": (
+            "spans could not be rolled up and were set aside",
+            "nexus aside lists them with the reason; after an upgrade nexus aside --retry takes them in",
+        ),
         "nexus_otlp_warnings_total": (
             "requests were taken that are probably no OTLP",
             "look for a sender that posts another format or snake-case JSON to /v1/traces",

@@ -138,7 +138,7 @@ class NameIndex:
     def maybe(self, text: str) -> bool:
         """Whether a text can hold a name at all: a cheap look before `find`."""
         firsts, hangul = self._sequences, self._hangul
-        return any(word.casefold() in firsts or word[0] in hangul for word in _TOKEN.findall(text)) or any(
+        return any(word.casefold() in firsts or word[0].casefold() in hangul for word in _TOKEN.findall(text)) or any(
             word.casefold() in firsts for word in CAMEL.findall(text)
         )
 
@@ -189,7 +189,7 @@ class NameIndex:
             for _, value, _ in self._sequences.get(camel[0].casefold(), {}).get("", ()):
                 if parts[last].end == camel.end() and _closed(text, parts, last):
                     best = (camel.end(), value, False)
-        if HANGUL.fullmatch(first.key):
+        if first.key[:1] in self._hangul:
             korean = self._korean(text, first)
             if korean is not None and (best is None or korean[0] > best[0]):
                 best = korean

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ TEXTS = {
     "restricted.md": f"---\nclassification: RESTRICTED\n---\n# Audit\n\nThe checkout service calls the {RESTRICTED} service to seal orders.\n",
 }
 OPEN = {"/healthz", "/readyz", "/session"}
+# What the description leaves out, and may: itself, the door of the tools (walked below), pages and their assets, which hold no data.
+UNDESCRIBED = {"/openapi.json", "/mcp", "/", "/static/{name}"}
 # What a parameter of this name is given: values that would find something for those who may see it.
 VALUES = {
     "entity": "checkout",
@@ -253,23 +255,60 @@ def test_the_walk_would_notice(walk: Walk) -> None:
     assert {"/search", "/search/answer", "/search/answer/stream", "/why", "/graph/{entity}"} <= anyio.run(run)
 
 
-@pytest.mark.parametrize("who", ["public", "foreign", "narrow"])
+async def called(walk: Walk, who: str, values: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Tool -> (what was given, what it said), for every tool there is."""
+    out = {}
+    async with Client(build_server(inside(walk.app, walk.tokens[who]))) as client:
+        for tool in (await client.list_tools()).tools:
+            given = {name: values[name] for name in tool.input_schema.get("properties", {}) if name in values}
+            result = await client.call_tool(tool.name, given)
+            said = "".join(getattr(block, "text", "") for block in result.content)
+            out[tool.name] = json.dumps(given), f"{result.is_error} {json.dumps(result.structured_content)} {said}"
+    assert set(out) == set(load_plugins("api.tools", "TOOL"))
+    return out
+
+
+@pytest.mark.parametrize("who", ["public", "public_manager", "foreign", "narrow"])
 def test_no_tool_shows_what_is_not_theirs(walk: Walk, who: str) -> None:
-    tools = load_plugins("api.tools", "TOOL")
+    answers = anyio.run(called, walk, who, VALUES)
+    found = {name: leaks(said, (*SENTENCES, RESTRICTED, *walk.rids), sent) for name, (sent, said) in answers.items()}
+    assert {name: words for name, words in found.items() if words} == {}
 
-    async def run() -> list[str]:
-        found = []
-        async with Client(build_server(inside(walk.app, walk.tokens[who]))) as client:
-            for tool in (await client.list_tools()).tools:
-                needed = {name: VALUES[name] for name in tool.input_schema.get("properties", {}) if name in VALUES}
-                result = await client.call_tool(tool.name, needed)
-                shown = json.dumps(result.structured_content or {}) + "".join(
-                    getattr(block, "text", "") for block in result.content
-                )
-                said = leaks(shown, (*SENTENCES, RESTRICTED, *walk.rids), json.dumps(needed))
-                if said:
-                    found.append(f"{tool.name} {said}")
-            assert len(tools) >= 12
-        return found
 
-    assert anyio.run(run) == []
+@pytest.mark.parametrize("who", ["public", "foreign", "narrow", "internal"])
+def test_to_a_tool_what_is_not_theirs_is_what_is_not_there(walk: Walk, who: str) -> None:
+    there = anyio.run(called, walk, who, VALUES)
+    nowhere = anyio.run(called, walk, who, {name: renamed(value) for name, value in VALUES.items()})
+    differ = [name for name in there if alike(there[name][1]) != alike(nowhere[name][1])]
+    # One who may see them is answered otherwise: the comparison is no empty one.
+    assert bool(differ) == (who == "internal"), {
+        name: (there[name][1][:400], nowhere[name][1][:400]) for name in differ
+    }
+
+
+def test_a_new_route_that_forgets_to_filter_is_noticed(walk: Walk) -> None:
+    """The walk finds what is added to the application; nothing has to be listed here."""
+
+    async def forgetful() -> dict[str, str]:
+        return {"text": TEXTS["restricted.md"]}
+
+    walk.app.add_api_route("/forgetful", forgetful)
+    walk.app.openapi_schema = None
+    (operation,) = (found for found in walk.operations() if found[1] == "/forgetful")
+
+    async def run() -> str:
+        return (await walk.request(walk.tokens["public"], *operation)).text
+
+    assert leaks(anyio.run(run), SENTENCES)
+
+
+def paths(routes: Iterable[Any]) -> Iterator[str]:
+    """Of every route, also of routers inside routers."""
+    for route in routes:
+        inner = getattr(route, "original_router", None)
+        yield from paths(inner.routes) if inner is not None else (route.path.replace(":path}", "}"),)
+
+
+def test_the_walk_knows_of_every_route(walk: Walk) -> None:
+    described = {path for _, path, _ in walk.operations()}
+    assert set(paths(walk.app.routes)) - described <= UNDESCRIBED

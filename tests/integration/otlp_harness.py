@@ -154,7 +154,8 @@ def serve(root: Path, find: Any = None, **changes: Any) -> Served:
     thread = threading.Thread(target=work, name="receiver")
     thread.start()
     try:
-        receiver = started.result(30)
+        # The first start on a machine compiles.
+        receiver = started.result(180)
     except BaseException:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(30)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -133,6 +134,30 @@ def test_what_the_database_refuses(bench, monkeypatch):
     assert [one.reason.split()[0] for one in aside(bench)] == ["DivisionByZero"]
 
 
+def test_a_window_that_cannot_be_folded_stays_pending(bench, monkeypatch):
+    right, bad = engine.fold, codec.BASE_NS
+
+    def wrong(connection, pending, windows, *rest):
+        if bad in windows:
+            raise ZeroDivisionError
+        return right(connection, pending, windows, *rest)
+
+    monkeypatch.setattr(engine, "fold", wrong)
+    first, second = calls(["x"] * 3)[0], calls(["y"] * 4, trace="u{n}")[0]
+    bench.deliver(first)
+    bench.deliver(second.with_columns(pl.col("start_ns", "end_ns") + 60_000_000_000))
+    assert bench.engine.fold(everything=True) == 1
+    assert bench.engine.fold(everything=True) == 0
+    bench.deliver(*calls(["z"] * 2))
+    with bench.database.connection() as connection:
+        grains = connection.execute("SELECT grain, sum(calls) FROM observed_row GROUP BY 1 ORDER BY 1").fetchall()
+    assert (counted(bench), [tuple(map(int, row)) for row in grains]) == (9, [(-1, 5), (0, 4), (1, 4), (2, 4), (3, 4)])
+    monkeypatch.setattr(engine, "fold", right)
+    bench.restart()
+    assert bench.engine.fold(everything=True) == 1
+    assert counted(bench) == 9
+
+
 def test_what_is_away_is_waited_for(bench, monkeypatch):
     right = preparation.delta
 
@@ -158,14 +183,33 @@ def test_beyond_the_limit_spans_are_counted(bench, bug, monkeypatch):
     assert aside(bench) == []
 
 
-def test_trials_are_limited():
-    tried = []
+def test_what_fails_for_all_is_no_fault_of_spans(bench, monkeypatch):
+    """The log keeps them until it works."""
+    right = engine.delivery_counts
 
-    def works(rows):
-        tried.append(len(rows))
-        return "no" if len(rows) else None
+    def wrong(*_):
+        raise ZeroDivisionError
 
-    found = parted(np.arange(10_000, dtype=np.uint32), works)
-    assert len(tried) <= 2 * MAX_TRIALS + 2000
-    assert not len(found.good)
-    assert sum(map(len, found.bad.values())) == 10_000
+    monkeypatch.setattr(engine, "delivery_counts", wrong)
+    bench.log.append(*calls(["x"] * 3))
+    with pytest.raises(ZeroDivisionError):
+        bench.engine.batch(1000)
+    monkeypatch.setattr(engine, "delivery_counts", right)
+    assert bench.engine.batch(1000).spans == 3
+    assert (counted(bench), aside(bench)) == (3, [])
+
+
+def test_trials_are_limited_and_odd_spans_few():
+    tried, rows = [], np.arange(100_000, dtype=np.uint32)
+
+    def works(part):
+        tried.append(len(part))
+        return "no" if len(part) and (part % every == 0).any() else None
+
+    every = 1000
+    found = parted(rows, works)
+    assert len(tried) <= 3 * MAX_TRIALS
+    assert set(rows[::every]) <= set(found.bad["no"])
+    assert len(found.good) + len(found.bad["no"]) == len(rows)
+    every = 2
+    assert parted(rows, works) is None

@@ -119,13 +119,13 @@ def test_ceased_has_the_date_and_follows_the_rhythm() -> None:
     assert judged(stopped, docs, until=58)["a", "CALLS", "d"] == {"confirmed"}
     suspected = next(r.finding for r in rows(stopped.evidence(59, docs)) if r.finding.status == "ceased")
     assert suspected.undecided
-    assert suspected.what_would_change_this == "one more sighting; for a decision: 1 more silent day"
-    finding = next(r.finding for r in rows(stopped.evidence(60, docs)) if r.finding.status == "ceased")
+    assert suspected.what_would_change_this == "one more sighting; for a decision: 2 more silent days"
+    finding = next(r.finding for r in rows(stopped.evidence(61, docs)) if r.finding.status == "ceased")
     assert not finding.undecided
     assert finding.details["last_active"] == midnight(56).date().isoformat()
 
 
-@pytest.mark.parametrize(("active", "silent", "decided"), [(90, 2, 3), (30, 19, 27), (13, 56, 69)])
+@pytest.mark.parametrize(("active", "silent", "decided"), [(90, 2, 3), (30, 19, 34), (13, 56, 95)])
 def test_a_rhythm_explains_so_many_silent_days(active: int, silent: int, decided: int) -> None:
     world = World(sim().evidence(160, KNOWN, history=160), Policy())
 

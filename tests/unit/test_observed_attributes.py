@@ -45,6 +45,11 @@ def ends(*spans):
         ({"server.address": "dns:///cart:7070"}, ("CALLS", "cart", "external")),
         ({"net.peer.name": "passthrough:///cart.svc:7070"}, ("CALLS", "cart.svc", "external")),
         ({"server.address": "unix:///run/x.sock"}, ("CALLS", "(ip)", "external")),
+        ({"server.address": "10-244-1-5.shop.pod.cluster.local"}, ("CALLS", "(ip)", "external")),
+        (
+            {"server.address": "10-244-1-5.cart.shop.svc.cluster.local"},
+            ("CALLS", "10-244-1-5.cart.shop.svc.cluster.local", "external"),
+        ),
         # Libraries that name their operation and state no type of it.
         (KAFKA | {"messaging.operation.name": "poll"}, ("SUBSCRIBES", "kafka/orders", "topic")),
         (KAFKA | {"messaging.operation.name": "publish"}, ("PUBLISHES", "kafka/orders", "topic")),

@@ -16,6 +16,11 @@ class Expansion(Protocol):
     # As it stands in `Hit.added_by`.
     name: str
 
-    def fetch(self, connection: Connection, reader: Reader, query: str, hits: Sequence[Hit]) -> list[str]:
-        """Identifiers of passages to add, best first. What the reader may not see is left out by the caller."""
+    def fetch(
+        self, connection: Connection, reader: Reader, query: str, hits: Sequence[Hit], likely: Sequence[str]
+    ) -> list[str]:
+        """Identifiers of passages to add, best first. What the reader may not see is left out by the caller.
+
+        `likely` are those that share words with the question, best first, far below the results.
+        """
         ...

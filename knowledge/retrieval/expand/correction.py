@@ -14,10 +14,9 @@ from typing import Any
 
 from knowledge.front_matter import list_value
 from knowledge.retrieval.expand.relevance import best_of_each
-from knowledge.tokens import Analyzer, term_key
+from knowledge.tokens import Analyzer
 from nexus.ports.search import Hit
 from nexus.store.expansions import ChangeRow, changes, document_passages
-from nexus.store.keywords import bm25
 from nexus.store.passages import readable_passages
 from nexus.store.pool import Connection
 from nexus.store.search import Reader
@@ -40,9 +39,8 @@ _CHANGE = re.compile(
     r"|대체(?:되|하|됨|함)|폐지|폐기|개정|정정|변경(?:되|하|됨|함|사항)|더\s?이상|이관|중단(?:되|하|됨|함)|수정(?:되|하|됨|함)|바뀌|바뀐|바꾸|대신",
     re.IGNORECASE,
 )
-_ASKED = "superseded deprecated replaced changed correction 변경 대체 폐지 개정 정정 중단"
 PASSAGES_READ = 200
-SEARCHED = 20
+SEARCHED = 100
 
 
 def names_document(values: Mapping[str, Any], row: ChangeRow) -> bool:
@@ -68,7 +66,9 @@ class CorrectionFetch:
         self._analyzer = analyzer
         self._limit = limit
 
-    def fetch(self, connection: Connection, reader: Reader, query: str, hits: Sequence[Hit]) -> list[str]:
+    def fetch(
+        self, connection: Connection, reader: Reader, query: str, hits: Sequence[Hit], likely: Sequence[str]
+    ) -> list[str]:
         """Passages of changing documents, best first."""
         found = list(dict.fromkeys(hit.passage.document.rid for hit in hits if not hit.added_by))
         rows = changes(connection, reader, found)
@@ -79,24 +79,22 @@ class CorrectionFetch:
         texts = document_passages(connection, reader, changing, PASSAGES_READ) if changing else []
         out = best_of_each(sorted(texts, key=lambda row: changing.index(row.document)), query, self._analyzer, 2)
         if len(out) < self._limit:
-            out += self._spoken(connection, reader, query, set(found) | set(changing))
+            out += self._spoken(connection, reader, query, likely, {*found, *changing})
         return out[: self._limit]
 
-    def _spoken(self, connection: Connection, reader: Reader, query: str, without: set[str]) -> list[str]:
+    def _spoken(
+        self, connection: Connection, reader: Reader, query: str, likely: Sequence[str], without: set[str]
+    ) -> list[str]:
         """Passages of other documents that share the question's words and speak of a change."""
-        own = {term_key(term): (1.0, True) for term in self._analyzer.terms(query)}
-        asked = {term_key(term): (0.5, True) for term in self._analyzer.terms(_ASKED)}
-        matches, _ = bm25(connection, reader, {**asked, **own}, SEARCHED)
-        likely = [match.rid for match in matches if match.document not in without]
+        likely = likely[:SEARCHED]
         rows = {
             row.rid: row
             for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=likely)
+            if row.document not in without and _CHANGE.search(row.text)
         }
-        words = set(own)
+        words = set(self._analyzer.terms(query))
         return [
             rid
             for rid in likely
-            if rid in rows
-            and _CHANGE.search(rows[rid].text)
-            and len(words.intersection(map(term_key, self._analyzer.terms(rows[rid].text)))) * 2 >= len(words)
+            if rid in rows and len(words.intersection(self._analyzer.terms(rows[rid].text))) * 2 >= len(words)
         ]

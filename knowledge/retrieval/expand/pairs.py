@@ -40,8 +40,11 @@ class PlanPairs:
         self._analyzer = analyzer
         self._limit = limit
 
-    def fetch(self, connection: Connection, reader: Reader, query: str, hits: Sequence[Hit]) -> list[str]:
+    def fetch(
+        self, connection: Connection, reader: Reader, query: str, hits: Sequence[Hit], likely: Sequence[str]
+    ) -> list[str]:
         """Passages of the other halves of the documents that were found."""
+        del likely
         ranked = [hit.passage.document for hit in hits if not hit.added_by]
         found = {document.rid for document in ranked}
         paths = {document.rid: unquote(urlsplit(document.uri).path or document.uri) for document in ranked}

@@ -21,9 +21,11 @@ class SectionFill:
     def __init__(self, limit: int) -> None:
         self._limit = limit
 
-    def fetch(self, connection: Connection, reader: Reader, query: str, hits: Sequence[Hit]) -> list[str]:
+    def fetch(
+        self, connection: Connection, reader: Reader, query: str, hits: Sequence[Hit], likely: Sequence[str]
+    ) -> list[str]:
         """Neighbours of the best results."""
-        del query
+        del query, likely
         best = [hit.passage for hit in hits if not hit.added_by][:RESULTS]
         mates = section_mates(connection, reader, [passage.rid for passage in best])
         there = {hit.passage.rid for hit in hits}
