@@ -122,7 +122,7 @@ def _on(facts: Facts, edges: pl.DataFrame, keys: pl.DataFrame) -> Facts:
     )
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)
 def edge_rid(key: tuple[Any, ...]) -> str:
     """Stable id of an edge: a hash of (relation, source, environment, target, kind, environment, infrastructure)."""
     return "oe-" + hashlib.sha256("\x1f".join(str(part) for part in key).encode()).hexdigest()[:24]

@@ -114,7 +114,7 @@ class Engine:
 
     def _next(self, max_spans: int) -> Prepared | None:
         now, ahead = self._clock.now(), self._ahead.take()
-        if ahead is not None and self._preparation.stands(ahead, now):
+        if ahead is not None and self._preparation.stands(ahead, max_spans, now):
             return ahead
         return self._preparation.next(self._position, max_spans, now)
 

@@ -101,11 +101,11 @@ class Preparation:
         change = self.change(new, related) if new.height else None
         return Prepared(taken, own, late, new, related, repeated, change)
 
-    def stands(self, prepared: Prepared, now: datetime) -> bool:
+    def stands(self, prepared: Prepared, max_spans: int, now: datetime) -> bool:
         """Whether what was prepared beside a commit is what would be prepared now: no window has settled since, and none was opened far away."""
         mail = prepared.taken.mail
-        if mail.letters or mail.pieces:
-            # The batch before may have taken them.
+        # Letters and pieces may have been taken by the batch before.
+        if mail.letters or mail.pieces or prepared.taken.max_spans != max_spans:
             return False
         with self.database.connection() as connection:
             own, _ = admitted(connection, mail.own, self.retention, now)

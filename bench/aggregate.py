@@ -30,12 +30,13 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
 from aggregator.concepts import Infrastructure
 from aggregator.engine import Engine
+from aggregator.preparation import Ahead
 from aggregator.steps import Rules
 from aggregator.working import WorkingSpans
 from collector_receiver.log.local import LocalSpanLogWriter
 from collector_receiver.log.reader import LocalSpanLogReader
 from collector_receiver.otlp import decode_batch
-from nexus.settings.aggregate import INFRASTRUCTURE_PATHS, INFRASTRUCTURE_RPC
+from nexus.settings.aggregate import INFRASTRUCTURE_PATHS, INFRASTRUCTURE_RPC, AggregateSettings
 from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.migrate import migrate
 from nexus.store.pool import Database
@@ -189,14 +190,14 @@ def database_cpu(data):
 
 
 class Stages:
-    """CPU seconds of the process that rolls up, in functions of the path, each without those inside it."""
+    """CPU seconds of the process that rolls up, in functions of the path, each without those inside it. Nothing is prepared ahead: it could not be told apart."""
 
     NAMES = (
         ("collector_receiver.log.reader", "LocalSpanLogReader.read_coded"),
-        ("aggregator.engine", "unseen"),
+        ("aggregator.preparation", "unseen"),
         ("aggregator.working", "WorkingSpans.related"),
         ("aggregator.delta", "observe"),
-        ("aggregator.engine", "delta"),
+        ("aggregator.preparation", "delta"),
         ("aggregator.engine", "numbered"),
         ("aggregator.working", "WorkingSpans.add"),
         ("aggregator.working", "WorkingSpans.accept"),
@@ -209,6 +210,7 @@ class Stages:
     )
 
     def __init__(self):
+        Ahead.begin = lambda *_: None
         self.used, self.inner = dict.fromkeys((name for _, name in self.NAMES), 0.0), []
         for module, name in self.NAMES:
             holder = sys.modules[module]
@@ -319,9 +321,8 @@ def run(count, args, seed, stages):
         engine.fold(everything=True)
         if stages:
             stages.clear()
-        began, (before, database_before) = time.monotonic(), cpu()
+        batches, began, (before, database_before) = 0, time.monotonic(), cpu()
         receiver.go()
-        batches = 0
         while receiver.going() or not engine.reached(engine.log_end()):
             batches += engine.batch(args.batch).spans > 0
             engine.fold()
@@ -364,11 +365,10 @@ def freshness(args, seconds=20):
             taken = engine.batch(1_000_000).spans
             engine.fold()
             while marks and engine.reached(marks[0][1]):
-                ages.append(time.monotonic() - marks.popleft()[0])
+                ages = sorted([*ages, time.monotonic() - marks.popleft()[0]])
             if not taken:
                 time.sleep(0.2)
         used = sum(cpu()) - before + receiver.used()
-    ages.sort()
     print(
         f"{args.rate:,} spans/s for {seconds} s: committed after {ages[len(ages) // 2]:.1f} s (median), {ages[-1]:.1f} s (longest); {used / receiver.total * 1e6:.2f} CPU-s per million"
     )
@@ -380,7 +380,7 @@ def main():
     parser.add_argument("--services", type=int, default=200)
     parser.add_argument("--late", type=float, default=0.10)
     parser.add_argument("--duplicates", type=float, default=0.01)
-    parser.add_argument("--batch", type=int, default=500_000)
+    parser.add_argument("--batch", type=int, default=AggregateSettings().max_spans)
     parser.add_argument("--scale", type=int, nargs="*", default=[1, 3, 10])
     parser.add_argument("--rate", type=int, default=0, help="also measure freshness at so many spans/s")
     parser.add_argument("--stages", action="store_true", help="print CPU seconds by stage")

@@ -31,7 +31,7 @@ JOIN observed_edge e USING (tenant, rid)
 CREATE TEMPORARY TABLE IF NOT EXISTS observed_touched (LIKE observed_touched INCLUDING DEFAULTS) ON COMMIT DELETE ROWS
 
 -- name: stage_revised
-CREATE TEMPORARY TABLE IF NOT EXISTS observed_revised (LIKE observed_revised INCLUDING DEFAULTS) ON COMMIT DELETE ROWS
+CREATE TEMPORARY TABLE IF NOT EXISTS observed_revised (LIKE observed_revised INCLUDING DEFAULTS INCLUDING STORAGE) WITH (toast_tuple_target = 8160) ON COMMIT DELETE ROWS
 
 -- name: clear_staging
 TRUNCATE observed_touched, observed_revised
