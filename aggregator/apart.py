@@ -81,16 +81,16 @@ def parted(rows: Rows, works: Callable[[Rows], str | None]) -> Parted | None:
 
 
 def _parted(rows: Rows, works: Callable[[Rows], str | None]) -> Parted:
-    found = _halved(rows, works, beside=False)
-    if len(found.good) and works(found.good) is None:
-        return found
-    again = _halved(found.good, works, beside=True)
-    return Parted(again.good, found.bad | again.bad)
-
-
-def _halved(rows: Rows, works: Callable[[Rows], str | None], *, beside: bool) -> Parted:
-    good, left, trials = rows[:0], deque([rows]), 0
     bad: dict[str, Rows] = {}
+    good = _halved(rows, works, bad, beside=False)
+    if len(good) and works(good) is not None:
+        good = _halved(good, works, bad, beside=True)
+    return Parted(good, bad)
+
+
+def _halved(rows: Rows, works: Callable[[Rows], str | None], bad: dict[str, Rows], *, beside: bool) -> Rows:
+    """Those that work; the others are added to `bad`."""
+    good, left, trials = rows[:0], deque([rows]), 0
     while left:
         # The largest first, so that what is left when there are no more trials is small.
         part = left.popleft()
@@ -102,7 +102,7 @@ def _halved(rows: Rows, works: Callable[[Rows], str | None], *, beside: bool) ->
             bad[why] = np.concatenate([bad.get(why, part[:0]), part])
         else:
             left += [part[: len(part) // 2], part[len(part) // 2 :]]
-    return Parted(good, bad)
+    return good
 
 
 __all__ = ["Parted", "parted", "reason_of", "tried", "unforeseen"]

@@ -199,6 +199,13 @@ def test_what_fails_for_all_is_no_fault_of_spans(bench, monkeypatch):
     assert (counted(bench), aside(bench)) == (3, [])
 
 
+def test_no_span_is_lost_between_those_that_fail_alone_and_those_that_fail_together():
+    rows = np.arange(50, dtype=np.uint32)
+    found = parted(rows, lambda part: "no" if 7 in part or {11, 40} <= set(part) else None)
+    assert sorted([*found.good, *found.bad["no"]]) == list(rows)
+    assert set(found.bad["no"]) in ({7, 11}, {7, 40})
+
+
 def test_trials_are_limited_and_odd_spans_few():
     tried, rows = [], np.arange(100_000, dtype=np.uint32)
 

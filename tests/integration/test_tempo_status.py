@@ -155,6 +155,24 @@ def test_status_is_the_tenants_own(app: FastAPI, database: Database) -> None:
     assert client.get("/status", headers={"authorization": "Bearer ingester"}).status_code == 403
 
 
+def test_status_says_what_was_folded_and_set_aside(app: FastAPI, database: Database) -> None:
+    with database.connection() as connection:
+        connection.execute(
+            "INSERT INTO observed_overflow (tenant, offender, folded) VALUES ('default', '(other)', 9), ('default', 'svc-*', 3), ('other', 'x', 1)"
+        )
+        connection.execute(
+            "INSERT INTO observed_aside (tenant, shard, spans, reason, set_aside_at) VALUES ('default', 0, 2, 'old', now()), ('default', 0, 5, 'new', now())"
+        )
+    client = TestClient(app)
+    observed = client.get("/status", headers={"authorization": "Bearer reader"}).json()["observed"]
+    assert (observed["folded"], observed["set_aside"]) == (12, 7)
+    aside, folded = observed["findings"]
+    assert "7 spans" in aside
+    assert "`new`" in aside
+    assert "12 times, most of them of `svc-*`" in folded
+    assert len(client.get("/status", headers={"authorization": "Bearer other"}).json()["observed"]["findings"]) == 1
+
+
 def test_the_command_prints_it_and_a_failing_source_is_exit_2(
     app: FastAPI, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import {number, percent, time} from "/static/format.js";
 export async function render(root) {
   const [status, body] = await Promise.all([get("/status"), get("/services", {environment: environment()}).catch(() => ({services: []}))]);
   mount(root, h("h1", {}, t("status")), h("p", {class: "muted"}, `Nexus ${status.version} · PostgreSQL ${status.database?.server_version ?? "–"} · ${time(status.now)}`, status.drift.last_run && ` · ${t("last_run")} ${time(status.drift.last_run.generated_at)}`),
-    tiles(status), sources(status.sources), quality(body.services), everything(status));
+    tiles(status), (status.observed.findings ?? []).map((sentence) => h("div", {class: "notice warn"}, sentence)), sources(status.sources), quality(body.services), everything(status));
 }
 
 // What an operator looks at first.
