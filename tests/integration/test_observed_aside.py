@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 sys.path.insert(0, str(Path(__file__).parent))
 from observed_harness import Bench, codec, delivered
 
 from aggregator import engine, preparation
 from aggregator.apart import MAX_TRIALS, parted
+from nexus.cli import build
 from nexus.errors import StoreUnavailable
 from nexus.store import observed_aside
 
@@ -93,6 +96,28 @@ def test_one_span_is_set_aside_and_the_rest_is_as_without_it(bench, bug):
     assert bench.engine.batch(1000).spans == 3
     assert (counted(bench), aside(bench)) == (68, [])
     assert bench.services()["a"]["duplicates"] == 0
+
+
+def test_the_command(bench, bug, database_url, tmp_path, monkeypatch):
+    monkeypatch.setenv("NEXUS_DATABASE__URL", database_url)
+    monkeypatch.setenv("NEXUS_DATA", str(tmp_path / "data"))
+    bench.deliver(*calls(["odd", "odd", "x"]))
+
+    def nexus(*arguments):
+        done = CliRunner().invoke(build("aside"), ["aside", *arguments])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "2 spans  kept  ZeroDivisionError" in nexus()
+    assert "to be tried again" in nexus("--retry")
+    bug.clear()
+    bench.engine.batch(1000)
+    assert json.loads(nexus("--json")) == {"pieces": []}
+    bug.add("odd")
+    bench.deliver(*calls(["odd"] * 4))
+    assert "0 spans set aside" not in nexus("--tenant", "default")
+    assert nexus("--drop").endswith("spans forgotten\n")
+    assert nexus() == "0 spans set aside\n"
 
 
 def test_what_still_fails_is_set_aside_again(bench, bug):
