@@ -29,16 +29,16 @@ def escape(text: str) -> str:
 
 def svg(findings: Sequence[Finding], say: Say) -> str:
     """The best connected nodes, and every finding between them."""
-    degree: Counter[str] = Counter()
-    for f in findings:
-        degree[f.source.name] += 1
-        degree[f.target.name] += 1
+    seen_as = _seen_as(findings)
+    ends = {f.fingerprint: tuple(seen_as.get(name, name) for name in (f.source.name, f.target.name)) for f in findings}
+    degree = Counter(name for f in findings for name in ends[f.fingerprint])
     shown = sorted(degree, key=lambda name: (-degree[name], name))[:NODES_MAX]
     places = _places(sorted(shown), degree)
     lines = []
     for f in sorted(findings, key=lambda f: (_ORDER.index(f.flag), f.fingerprint)):
-        if f.source.name in places and f.target.name in places and f.source.name != f.target.name:
-            x1, y1, x2, y2 = _shortened(places[f.source.name], places[f.target.name])
+        source, target = ends[f.fingerprint]
+        if source in places and target in places and source != target:
+            x1, y1, x2, y2 = _shortened(places[source], places[target])
             lines.append(
                 f'<a href="#f-{escape(f.fingerprint)}"><path class="e {_CLASS[f.flag]}{" u" if f.undecided else ""}" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" marker-end="url(#arrow)">'
                 f"<title>{escape(f.summary)}</title></path></a>"
@@ -60,8 +60,19 @@ def svg(findings: Sequence[Finding], say: Say) -> str:
     return (
         f'<svg viewBox="0 0 {SIZE} {SIZE}" class="map" role="img" aria-label="{name}"><defs>'
         f'<marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        f'<path d="M0 0L8 4L0 8z"/></marker></defs>{"".join(lines)}</svg><p class="dim legend">{legend} {dashed}</p>{more}'
+        f'<path d="M0 0L8 4L0 8z"/></marker></defs>{"".join(lines)}</svg><p class="dim legend">{legend} <span class="u">{dashed}</span></p>{more}'
     )
+
+
+def _seen_as(findings: Sequence[Finding]) -> dict[str, str]:
+    """Documented name -> the observed node that a finding ties to it and that differs by its namespace only: one thing, one place on the map."""
+    found: dict[str, set[str]] = {}
+    for f in findings:
+        if f.designed is not None and f.observed is not None:
+            for said, seen in ((f.source, f.observed.source), (f.target, f.observed.target)):
+                if seen.name.rsplit("/", 1)[-1].casefold() == said.name.casefold():
+                    found.setdefault(said.name, set()).add(seen.name)
+    return {name: seen.pop() for name, seen in found.items() if len(seen) == 1}
 
 
 def _places(names: Sequence[str], degree: Counter[str]) -> dict[str, tuple[float, float]]:

@@ -45,6 +45,7 @@ blockquote{margin:.3rem 0;padding-left:.7rem;border-left:3px solid var(--line)}c
 .e.u{stroke-dasharray:4 3}.n circle{fill:var(--bg);stroke:var(--fg)}.n text{fill:var(--fg);font-size:11px;text-anchor:middle}
 marker path{fill:var(--dim)}svg.map{display:block;overflow:visible;max-height:80vh;margin:auto}
 .legend span::before{content:"";display:inline-block;width:1.4em;border-top:2px solid var(--c);margin:0 .3em .25em 0}
+.legend .u::before{border-top:2px dashed currentColor}
 @media(max-width:40rem){.n text{font-size:24px}}
 .spark rect{fill:var(--c)}table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .6rem;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
 """

@@ -66,6 +66,23 @@ def test_days_are_those_of_the_edges_pending_and_folded(bench):
     check(bench)
 
 
+@pytest.mark.parametrize("before", [61, 62, 123, 124, 200])
+def test_a_day_is_the_same_however_long_the_history_before_it(bench, before):
+    """Masks are read in words, two at a time: no day is lost or moved at their edges."""
+    send(bench, *(part for number, at in enumerate(DAY_CALLS) for part in call(f"t{number}", at)))
+    wanted = bench.store.histories("default", None, FIRST, FIRST + timedelta(days=DAYS))
+    for fold in (False, True):
+        if fold:
+            bench.engine.fold(everything=True)
+        found = bench.store.histories(
+            "default", None, FIRST - timedelta(days=before), FIRST + timedelta(days=DAYS + before)
+        )
+        assert {rid: (h.mask >> before, h.calls, h.first_seen) for rid, h in found.items()} == {
+            rid: (h.mask, h.calls, h.first_seen) for rid, h in wanted.items()
+        }
+        assert not any(h.mask & (1 << before) - 1 for h in found.values())
+
+
 def test_days_of_every_shape_of_traffic(bench):
     for case in cases().values():
         if not case.get("settings"):

@@ -25,6 +25,7 @@ from diff.policy import Policy
 from diff.reports import _words
 from diff.reports._json import finding_json
 from diff.reports._korean import KOREAN
+from diff.reports._map import svg
 from diff.reports._parse import report_from
 from diff.reports._words import ARROWS, HEADINGS, TOTALS
 from diff.reports.json import as_json
@@ -32,6 +33,7 @@ from diff.simulate import Sim, TrueEdge, says
 from diff.suppressions import parse_suppressions
 from nexus.model.claim import Modality, Via
 from nexus.model.edge import Relation, TraceQuery
+from nexus.model.entity import Entity
 from nexus.model.finding import Flag, RunInfo, Severity, State
 from nexus.model.service import NodeKind
 from nexus.plugins import load_plugins
@@ -205,6 +207,19 @@ def test_html_runs_nothing_and_asks_for_nothing() -> None:
     assert "url(http" not in page
     assert "<svg" in page
     assert 'class="spark"' in page
+
+
+def test_the_map_has_one_place_for_one_thing() -> None:
+    """A document says `pay`, traces `shop/pay`: where a finding ties the two, both are one node."""
+    sim = Sim(
+        {"web": 2000, "shop/pay": 2000, "other/bill": 2000},
+        (TrueEdge("web", "shop/pay"), TrueEdge("shop/pay", "risk"), TrueEdge("other/bill", "risk")),
+    )
+    entities = [Entity("e:pay", "pay", "service", aliases=("shop/pay",)), Entity("e:web", "web", "service")]
+    made = compare(sim.evidence(40, [says("web", "pay")], entities=entities), Policy())
+    findings = [row.finding for row in made.seen_with(made.labels)]
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", svg(findings, lambda text, **named: text.format(**named)))
+    assert sorted(drawn) == ["other/bill", "risk", "shop/pay", "web"]
 
 
 def test_markdown_escapes_what_a_document_says() -> None:
