@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -53,8 +54,9 @@ def parse_rule(text: str) -> PathRule:
 
 
 def path_matches(path: str, glob: str) -> bool:
-    """Whether a relative path (with `/`) matches a glob, case ignored, segment by segment."""
-    return _match(tuple(path.casefold().split("/")), tuple(glob.casefold().split("/")))
+    """Whether a relative path (with `/`) matches a glob, segment by segment, whatever the case and form (macOS writes Hangul in its letters)."""
+    one, other = (tuple(unicodedata.normalize("NFC", text).casefold().split("/")) for text in (path, glob))
+    return _match(one, other)
 
 
 def _match(path: tuple[str, ...], glob: tuple[str, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -137,6 +138,8 @@ def _one(
         return Collected((), (), complete=True)
     if suffix_of(path.name) not in suffixes:
         return Collected((), (Skipped(relative, f"no reader for {path.suffix or path.name}"),), complete=True)
+    # One spelling for people and rules; the place and the identity keep the file's own.
+    relative = unicodedata.normalize("NFC", relative)
     return Collected((Found(path, relative, canonical_uri(path), root),), (), complete=True)
 
 

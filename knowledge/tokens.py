@@ -8,8 +8,9 @@ text: each is segmented once, and always in the same way.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -19,7 +20,7 @@ from knowledge.glossary import entries
 from knowledge.loanwords import hangul_skeleton, latin_skeleton
 
 # Bumped when the analysis changes: what was indexed before is then indexed anew.
-ANALYSIS = "a4"
+ANALYSIS = "a5"
 HEADING_WEIGHT = 2
 # What can stand in no text: marks terms that are sounds.
 _LATIN, _KOREAN = "\x01e", "\x01k"
@@ -247,7 +248,7 @@ class Analyzer:
 
     def _words(self, text: str) -> Iterator[tuple[Word, int]]:
         """Each word and how often it is there. A very long one is data, not language: it is not kept in mind."""
-        for word, times in Counter(text.split()).items():
+        for word, times in _counted(text):
             yield (self._word(word) if len(word) <= _MAX_IDENTIFIER else self._analysed(word)), times
 
     def terms(self, text: str) -> list[str]:
@@ -259,7 +260,7 @@ class Analyzer:
         counts: defaultdict[int, int] = defaultdict(int)
         length = 0
         for text, weight in ((body, 1), (heading, HEADING_WEIGHT)):
-            for word, times in Counter(text.split()).items():
+            for word, times in _counted(text):
                 terms, sounds = self._keys(word) if len(word) <= _MAX_IDENTIFIER else self._numbered(word)
                 for term in terms:
                     counts[term] += weight * times
@@ -299,6 +300,11 @@ class Analyzer:
                     if said:
                         out[min(said)].append((said, meanings))
         return dict(out)
+
+
+def _counted(text: str) -> Iterable[tuple[str, int]]:
+    """What stands between spaces and how often; Hangul in syllables, also where it was written in its letters, as macOS does in file names."""
+    return Counter(unicodedata.normalize("NFC", text).split()).items()
 
 
 @lru_cache(maxsize=500_000)

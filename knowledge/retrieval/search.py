@@ -33,7 +33,7 @@ ROUTES = frozenset({"auto", "hybrid_only", "keyword_only", "vector_only", "hybri
 MAX_TERMS = 64
 MAX_QUERY = 4000
 # What is found does not depend on how much is asked for.
-SUPPORT_DEPTH = 200
+SUPPORT_DEPTH = 100
 LONGEST_LIST = 50
 OWN_LIST_SHARE = 0.05
 # Of the vectors in an index: a filter that keeps fewer finds 0.78 of the nearest through it, one that keeps a tenth 0.99.

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import unicodedata
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from knowledge.classify import PathRule
 from knowledge.detectors._shape import Detector
 from nexus.errors import BadQuestion, Conflict, Forbidden, NotFound
 from nexus.model.document import Classification
@@ -334,3 +338,16 @@ def test_the_cache_is_bounded_and_the_longest_unused_go_first(index, clock):
         assert bound_cache(connection, "default", 4) == 2
     assert index.count("embedding_cache") == 4
     assert index.rows(f"SELECT 1 FROM embedding_cache WHERE content_hash = '{oldest}'") == []
+
+
+def test_names_that_macos_writes_in_letters_are_what_people_write(database, clock, tmp_path):
+    """The same Hangul in another form: rules of paths, titles, words and pairs hold for it."""
+    letters = partial(unicodedata.normalize, "NFD")
+    index = Index(database, clock, tmp_path.resolve(), expand=True)
+    index.write(letters("기밀/정산-설계.md"), "본문은 짧다\n")
+    index.write(letters("정산-계획.md"), letters("차수를 나눈다\n"))
+    rules = (PathRule("**/기밀/**", Classification.RESTRICTED),)
+    index.ingestor._options = replace(index.ingestor._options, rules=rules)
+    assert index.ingest()["indexed"] == 2
+    assert index.titles("정산-설계", "INTERNAL", route="keyword_only") == ["정산-계획"]
+    assert [hit.added_by for hit in index.search("차수", route="keyword_only").hits] == ["", "pair"]

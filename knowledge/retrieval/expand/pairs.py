@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -20,7 +21,9 @@ PASSAGES_READ = 100
 
 def counterparts(name: str) -> list[str]:
     """File names, in lower case, that would be the other half of `name`. Pure."""
-    stem, suffix = PurePosixPath(name.lower()).stem, PurePosixPath(name).suffix.lower()
+    # macOS writes Hangul in its letters; paths are stored in syllables.
+    plain = PurePosixPath(unicodedata.normalize("NFC", name).lower())
+    stem, suffix = plain.stem, plain.suffix
     out: list[str] = []
     for design, plans in _SIDES:
         for plan in plans:
