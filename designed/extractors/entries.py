@@ -13,6 +13,7 @@ from nexus.model.service import NodeKind
 from nexus.model.technology import technology
 
 _SPLIT = re.compile(r"\s*(?:,(?![^()]*\))|;|·|•|/(?=\s)|\s\+\s|\s&\s|<br>|、|\band\b|\s및\s)\s*")
+_DASH = re.compile(r"\s[—–]\s")
 _LABEL = re.compile(r"[A-Za-z가-힣0-9][\w가-힣.&+*-]*(?: [\w가-힣.&+*-]+){0,4}")
 
 
@@ -22,6 +23,10 @@ def entries(
     """Things that [start, end) lists. An entry that no registry knows is taken as written where `open_names`."""
     found: list[Name] = []
     text = flat.text
+    dashes = list(_DASH.finditer(text, start, end))
+    if len(dashes) == 1:
+        # "`Orders` (SQL Server) — keeps customer and job data": one thing and what is said of it.
+        end = dashes[0].start()
     bounds = [start, *[b for m in _SPLIT.finditer(text, start, end) for b in m.span()], end]
     for begin, last in zip(bounds[::2], bounds[1::2], strict=False):
         first = begin

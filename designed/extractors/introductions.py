@@ -156,6 +156,10 @@ def heading_name(text: str) -> tuple[str, str]:
     korean = full_name(bare)
     if korean is not None and korean_name(korean):
         return bare, NodeKind.SERVICE.value
+    _, separator, last = bare.rpartition(" - ")
+    if separator and (of_system := heading_name(last))[0]:
+        # "Retail Sample - Checkout Service": the system and its part.
+        return of_system
     return (bare, kind) if (kind := plain_name(bare)) else ("", "")
 
 

@@ -236,7 +236,7 @@ for _word in ("accessible", "reachable", "available"):
 VERBS["synchronise"] = ("synchronize", "base")
 
 PREPOSITIONS: Final = frozenset(
-    "to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except among".split()
+    "to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except than among".split()
 )
 SUBORDINATORS: Final = frozenset(
     "when whenever if while because so after before once unless until where although though whereas since whether therefore however otherwise instead".split()
