@@ -51,11 +51,12 @@ def test_a_sieve_passes_over_most_others():
     assert Sieve(held).may_hold(others).mean() < 0.02
 
 
+# Counts have 48 bits: of 150 buckets no sum leaves them.
 BUCKET = st.tuples(
     st.integers(1, 4),
     st.sampled_from([0, 60]),
     st.integers(0, 2**16 - 1) | st.integers(7, 9),
-    st.integers(-3, 3) | st.integers(-(2**46), 2**46),
+    st.integers(-3, 3) | st.integers(-(2**39), 2**39),
 )
 
 
