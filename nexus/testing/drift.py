@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from diff.compare import Row, compare
+from diff.compare import compare
 from diff.evidence import Evidence
 from diff.policy import Policy
+from diff.row import Row
 from diff.simulate import Sim, TrueEdge, says
 from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
 from nexus.model.service import NodeKind
