@@ -70,7 +70,8 @@ def deliver(database: Database, secret: str, now: Callable[[], datetime], client
                 delete_event(connection, row.id)
                 sent += 1
             elif row.attempts + 1 >= ATTEMPTS_MAX:
-                log.error("webhook_given_up", url=row.url, event=row.event.get("id"), error=problem)
+                # The path of a webhook is often its password.
+                log.error("webhook_given_up", host=httpx.URL(row.url).host, event=row.event.get("id"), error=problem)
                 delete_event(connection, row.id)
                 failed += 1
             else:
@@ -94,5 +95,5 @@ def _post(client: httpx.Client, row: EventRow, secret: str, at: datetime) -> str
     try:
         answer = client.post(row.url, content=body, headers=headers, timeout=TIMEOUT_S)
     except httpx.HTTPError as error:
-        return f"{type(error).__name__}: {error}"[:500]
+        return f"{type(error).__name__}: {error}".replace(row.url, "the webhook")[:500]
     return "" if answer.is_success else f"HTTP {answer.status_code}"

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
+from structlog.testing import capture_logs
 
 from diff.baseline import parse_baseline, shrunk, write_baseline
 from diff.cloudevents import event, sign, verify
@@ -18,7 +19,7 @@ from diff.compare import kinds
 from diff.digest import digest, text
 from diff.gate import annotated, judge, threshold
 from diff.lifecycle import Change
-from diff.notify import backoff, deliver
+from diff.notify import ATTEMPTS_MAX, backoff, deliver
 from diff.reference import findings_page, thresholds
 from diff.schedule import Schedule
 from diff.suppressions import parse_suppressions
@@ -243,6 +244,27 @@ def test_webhooks_are_kept_until_they_are_taken(database) -> None:
         assert due_events(connection, clock[0] + timedelta(days=9), 10) == []
     assert verify(seen[-1].headers["Nexus-Signature"], seen[-1].content, "secret", clock[0])
     assert seen[-1].headers["Content-Type"].startswith("application/cloudevents+json")
+
+
+def test_a_webhook_that_is_given_up_keeps_its_secret(database) -> None:
+    """The path of a webhook is often all that it takes to post to it."""
+    from nexus.store.drift_job import add_event
+
+    url, clock = "https://hook.example/services/T0P-S3CRET", [NOW]
+
+    def refuse(request: httpx.Request) -> httpx.Response:
+        msg = f"cannot reach {request.url}"
+        raise httpx.ConnectError(msg)
+
+    with database.connection() as connection:
+        add_event(connection, "t", url, {"id": "1"}, NOW)
+    with httpx.Client(transport=httpx.MockTransport(refuse)) as client, capture_logs() as logs:
+        for _ in range(ATTEMPTS_MAX):
+            assert deliver(database, "", lambda: clock[0], client) == (0, 1)
+            clock[0] += timedelta(hours=9)
+    (told,) = [line for line in logs if line["event"] == "webhook_given_up" or line.get("host")]
+    assert told["host"] == "hook.example"
+    assert "S3CRET" not in repr(logs)
 
 
 def test_the_digest_says_what_changed() -> None:
