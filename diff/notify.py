@@ -71,7 +71,7 @@ def deliver(database: Database, secret: str, now: Callable[[], datetime], client
                 sent += 1
             elif row.attempts + 1 >= ATTEMPTS_MAX:
                 # The path of a webhook is often its password.
-                log.error("webhook_given_up", host=httpx.URL(row.url).host, event=row.event.get("id"), error=problem)
+                log.error("webhook_given_up", host=httpx.URL(row.url).host, id=row.event.get("id"), error=problem)
                 delete_event(connection, row.id)
                 failed += 1
             else:
