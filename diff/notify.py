@@ -16,7 +16,7 @@ from diff.lifecycle import Change
 from diff.visibility import visible
 from nexus.model.document import Classification
 from nexus.store.drift_finding import carried
-from nexus.store.drift_job import EventRow, add_event, delete_event, due_events, postpone_event
+from nexus.store.drift_job import EventRow, add_event, delete_event, due_events, hold_events, postpone_event
 from nexus.store.drift_run import RunRow
 from nexus.store.pool import Connection, Database
 from nexus.telemetry import DRIFT_WEBHOOKS
@@ -25,6 +25,7 @@ log = structlog.get_logger("nexus.diff.webhooks")
 # About two days of attempts: 1, 2, 4 ... minutes, at most 6 hours apart.
 ATTEMPTS_MAX = 16
 BACKOFF_MAX = timedelta(hours=6)
+HOLD = timedelta(minutes=1)
 BATCH = 100
 TIMEOUT_S = 10.0
 
@@ -59,11 +60,17 @@ class Notifier:
 
 
 def deliver(database: Database, secret: str, now: Callable[[], datetime], client: httpx.Client) -> tuple[int, int]:
-    """Send what is due; returns (delivered, postponed or given up). One event a transaction, so that a crash repeats one at most."""
+    """Send what is due; returns (delivered, postponed or given up). One event a transaction, so that a crash repeats one at most.
+
+    A receiver that fails is asked no more in this pass, and not for a minute: one that hangs must not hold the others up.
+    """
     with database.connection() as connection:
         due = due_events(connection, now(), BATCH)
     sent = failed = 0
+    down: set[str] = set()
     for row in due:
+        if row.url in down:
+            continue
         problem = _post(client, row, secret, now())
         with database.connection() as connection:
             if not problem:
@@ -77,6 +84,9 @@ def deliver(database: Database, secret: str, now: Callable[[], datetime], client
             else:
                 postpone_event(connection, row.id, now() + backoff(row.attempts), problem)
                 failed += 1
+            if problem:
+                down.add(row.url)
+                hold_events(connection, row.url, now() + HOLD)
         DRIFT_WEBHOOKS.labels(outcome="failed" if problem else "delivered").inc()
     return sent, failed
 

@@ -67,6 +67,11 @@ def delete_event(connection: Connection, event_id: int) -> None:
     connection.execute(_SQL["delete_event"], {"id": event_id})
 
 
+def hold_events(connection: Connection, url: str, next_at: datetime) -> None:
+    """Do not try this receiver before `next_at`; no attempt is counted."""
+    connection.execute(_SQL["hold_events"], {"url": url, "next_at": next_at})
+
+
 def postpone_event(connection: Connection, event_id: int, next_at: datetime, error: str) -> None:
     """Try again later."""
     connection.execute(_SQL["postpone_event"], {"id": event_id, "next_at": next_at, "error": error[:500]})

@@ -246,6 +246,28 @@ def test_webhooks_are_kept_until_they_are_taken(database) -> None:
     assert seen[-1].headers["Content-Type"].startswith("application/cloudevents+json")
 
 
+def test_a_receiver_that_fails_does_not_hold_up_the_others(database) -> None:
+    from nexus.store.drift_job import add_event
+
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        if request.url.host == "dead.example":
+            raise httpx.ReadTimeout("10 s")
+        return httpx.Response(204)
+
+    with database.connection() as connection:
+        for number in range(3):
+            for host in ("dead.example", "well.example"):
+                add_event(connection, "t", f"https://{host}/x", {"id": str(number)}, NOW)
+    with httpx.Client(transport=httpx.MockTransport(answer)) as client:
+        assert deliver(database, "", lambda: NOW, client) == (3, 1)
+        assert asked.count("dead.example") == 1
+        assert deliver(database, "", lambda: NOW, client) == (0, 0)
+        assert deliver(database, "", lambda: NOW + timedelta(hours=1), client) == (0, 1)
+
+
 def test_a_webhook_that_is_given_up_keeps_its_secret(database) -> None:
     """The path of a webhook is often all that it takes to post to it."""
     from nexus.store.drift_job import add_event

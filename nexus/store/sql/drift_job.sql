@@ -27,6 +27,9 @@ WHERE next_at <= %(at)s
 ORDER BY id
 LIMIT %(limit)s
 
+-- name: hold_events
+UPDATE drift_outbox SET next_at = %(next_at)s WHERE url = %(url)s AND next_at < %(next_at)s
+
 -- name: delete_event
 DELETE FROM drift_outbox WHERE id = %(id)s
 
