@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from designed.extractors import lexicon_en as lexicon
 from designed.extractors.items import Item
 from designed.extractors.names import Name
-from designed.extractors.subject_en import OTHER, Subject, be_before, opening_phrase, subject_of
+from designed.extractors.subject_en import IMPLICIT, OTHER, Subject, be_before, opening_phrase, subject_of
 
 _FINITE = frozenset({"verb", "be", "modal"})
+_SAYING = frozenset({"name", "pron", "word"})
 _STORES = frozenset({"cache", "db", "database", "store", "storage", "index", "queue", "bus", "broker", "stream"})
 _CHANNELS = frozenset({"event", "message", "notification", "topic"})
 
@@ -111,6 +112,15 @@ def _predicate(
         passive, reduced = not before[-1].reduced, before[-1].reduced
     inherited = before[-1].subject if before and before[-1].clause == clause else opening_phrase(items, clause, index)
     subject, relative = subject_of(items, index, clause, opened, main, inherited, passive or reduced)
+    if (
+        subject is IMPLICIT
+        and clause
+        and before
+        and [i.kind for i in items[clause:index] if i.kind in _SAYING] == ["pron"]
+    ):
+        # "A is fed by B, which calls C; it writes": who acted last.
+        last = before[-1].subject
+        subject = last if last.how == "named" and len(last.names) == 1 else subject
     made = Predicate(index, item.lemma, item.form, passive or reduced, reduced, subject, clause, relative)
     _arguments(items, made)
     if relative and items[index - 1].kind != "rel" and not any(slot == "" for slot, _ in made.arguments):

@@ -57,8 +57,10 @@ _STOP = frozenset(
     "configuring enabling adding creating running building testing deploying exposing installing using starting accessing writing restarting updating setting "
     "calling called downstream-facing critical legacy stateless stateful simple small tiny background async asynchronous synchronous java python go node.js spring boot".split()
 )
+# Of these a name in lower case is one: "the order service", "the rider app".
+_LOWER_HEADS = frozenset({"service", "microservice", "database", "topic", "gateway", "app", "portal"})
 _PROSE_EN = re.compile(
-    r"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*(?:\s+(?:[A-Z][A-Za-z0-9&-]*|of|and(?=\s[A-Z]\w+\s(?i:service)))){0,2}|[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s+([Ss]ervice|[Mm]icroservice|API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker))(?=[\s.,;:)!?]|$|[가-힣])(?!\s+(?:types?|accounts?|discovery|mesh(?:es)?|levels?|tiers?|principals?|tokens?|objects?|definitions?)\b)"
+    r"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*(?:\s+(?:[A-Z][A-Za-z0-9&-]*|of|and(?=\s[A-Z]\w+\s(?i:service)))){0,2}|[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\s+([Ss]ervice|[Mm]icroservice|API|[Gg]ateway|[Dd]atabase|[Tt]opic|[Qq]ueue|[Ss]erver|[Ww]orker|app|portal))(?=[\s.,;:)!?]|$|[가-힣])(?!\s+(?:types?|accounts?|discovery|mesh(?:es)?|levels?|tiers?|principals?|tokens?|objects?|definitions?)\b)"
 )
 _KEBAB_PROSE = re.compile(
     r"(?<![\w./:@{$-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(service|svc|api|gateway|server|worker|db|database|collector|engine|adapter|scheduler|processor|registry|orchestrator|bff|frontend|backend)(?![A-Za-z0-9_/-]|\.\w|:\d)"
@@ -283,7 +285,7 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
             )
         ):
             continue
-        if words[0].islower() and head not in ("service", "microservice", "database", "topic", "gateway"):
+        if words[0].islower() and head not in _LOWER_HEADS:
             continue
         if any(technology(w) is not None for w in words[:-1]) or technology(" ".join(words[:-1])) is not None:
             continue
