@@ -205,6 +205,9 @@ class DiffRole:
                     deliver(self._runtime.database, secret, self._runtime.clock.now, client)
                 except DependencyError as error:
                     log.warning("diff_webhooks", error=str(error))
+                except Exception:  # as in `_work`
+                    log.exception("diff_webhooks_failed")
+                    self._stop.wait(self._settings.change_interval.total_seconds())
 
 
 def BUILD(runtime: Runtime) -> DiffRole | None:  # noqa: N802  # the plugin constant of a role file
