@@ -1,6 +1,12 @@
 -- name: more_memory
 SET LOCAL work_mem = '64MB'
 
+-- name: page_by_page
+SET LOCAL enable_indexscan = off
+
+-- name: as_planned
+SET LOCAL enable_indexscan = on
+
 -- name: histories
 SELECT edge, bit_or(CASE WHEN day - %(from)s::integer < %(word)s::integer THEN 1::bigint << (day - %(from)s::integer) ELSE 0 END) AS low,
        bit_or(CASE WHEN day - %(from)s::integer < %(word)s::integer THEN 0 ELSE 1::bigint << (day - %(from)s::integer - %(word)s::integer) END) AS high,
