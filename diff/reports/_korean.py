@@ -25,7 +25,7 @@ KOREAN: Final = {
     "accuracy": "정확도",
     "coverage": "문서화율",
     "decidability": "판정 가능 비율",
-    "traffic-weighted-coverage": "트래픽 가중 문서화율",
+    "traffic-weighted coverage": "트래픽 가중 문서화율",
     "no ratios yet": "아직 비율이 없습니다",
     "{n} edges were seen; about {more} more exist that were not (Chao1), and the next sighting is of a new one with a chance of {chance} (Good-Turing).": "간선 {n}개가 관측되었고, 관측되지 않은 간선이 약 {more}개 더 있으며(Chao1), 다음 관측이 새 간선일 확률은 {chance}입니다(Good-Turing).",
     "{n} ranges of the window could not be read completely; nothing is called absent because of them.": "기간 중 구간 {n}개를 완전히 읽지 못했으며, 그 때문에 없다고 판정한 것은 없습니다.",

@@ -97,7 +97,7 @@ def window(report: Report, say: Say) -> str:
 def ratios(report: Report, say: Say) -> str:
     """`accuracy 90 %, coverage ...`."""
     shown = [
-        f"{say(name.replace('_', '-'))} {value:.0%}"
+        f"{say(name.replace('traffic_weighted_', 'traffic-weighted '))} {value:.0%}"
         for name, value in report.metrics.items()
         if isinstance(value, float)
     ]
