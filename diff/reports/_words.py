@@ -97,8 +97,10 @@ def window(report: Report, say: Say) -> str:
 def ratios(report: Report, say: Say) -> str:
     """`accuracy 90 %, coverage ...`."""
     shown = [
-        f"{say(name.replace('traffic_weighted_', 'traffic-weighted '))} {value:.0%}"
-        for name, value in report.metrics.items()
+        f"{say(spoken)} {value:.0%}"
+        for spoken, value in (
+            (name.replace("traffic_weighted_", "traffic-weighted "), n) for name, n in report.metrics.items()
+        )
         if isinstance(value, float)
     ]
     return ", ".join(shown) if shown else say("no ratios yet")
