@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from diff import promises
 from diff.names import End
 from diff.presence import amount, presence
+from diff.subject import Subject, Verdict
 from diff.world import World
 from nexus.model.claim import Claim
 from nexus.model.edge import ObservedEdge
@@ -14,6 +16,21 @@ from nexus.model.edge import ObservedEdge
 def strongest(edges: Sequence[ObservedEdge]) -> ObservedEdge | None:
     """The edge shown as evidence: most calls first, then by rid."""
     return min(edges, key=lambda e: (-amount(e), e.rid), default=None) if len(edges) != 1 else edges[0]
+
+
+def promise_violated(subject: Subject, world: World, metric: str, status: str, changes: str) -> Verdict | None:
+    """The promises of a metric (the beginning of its name) that are violated; None where none is."""
+    broken = [p for p in promises.check(subject, world) if p.metric.startswith(metric) and p.outcome == "violated"]
+    if not broken:
+        return None
+    return Verdict(
+        status,
+        "; ".join(p.text for p in broken),
+        changes,
+        0.95,
+        edge=strongest(subject.edges),
+        details={"promises": [p.as_dict() for p in broken]},
+    )
 
 
 def counted(edges: Sequence[ObservedEdge], noun: str = "call") -> str:

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from diff import promises
-from diff.kinds._common import strongest
+from diff.kinds._common import promise_violated
 from diff.subject import Kind, Subject, Verdict
 from diff.traits import PROMISES, SEEN
 from diff.world import World
@@ -21,17 +20,7 @@ from nexus.model.finding import Flag, Severity
 
 def decide(subject: Subject, world: World) -> Verdict | None:
     """A latency promise violated."""
-    broken = [p for p in promises.check(subject, world) if p.metric.startswith("latency") and p.outcome == "violated"]
-    if not broken:
-        return None
-    return Verdict(
-        "latency_violated",
-        "; ".join(p.text for p in broken),
-        "faster calls, or another promise",
-        0.95,
-        edge=strongest(subject.edges),
-        details={"promises": [p.as_dict() for p in broken]},
-    )
+    return promise_violated(subject, world, "latency", "latency_violated", "faster calls, or another promise")
 
 
 KIND: Final = Kind(
