@@ -162,11 +162,8 @@ def _role(
 ) -> Iterator[Statement]:
     """‘A is the only consumer of B’."""
     index = next((i for i, p in enumerate(parts) if p.start >= end), len(parts))
-    subject = [
-        n
-        for n in _noun_subject(parts, next(i for i, p in enumerate(parts) if p.start >= start), context)
-        if not n.passive
-    ]
+    verb = next((i for i, p in enumerate(parts) if p.start >= start), len(parts))
+    subject = [n for n in _noun_subject(parts, verb, context) if not n.passive]
     for part in parts[index:]:
         if part.kind not in ("det", "word", "name", "conj", "comma", "open", "close"):
             break
