@@ -14,6 +14,7 @@ from aggregator.packed import PACKED, unpack
 from aggregator.parts import Parts
 from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
 from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
+from nexus.model.edge import FINE
 
 # Families that bags show as {text: count}, and those that show as sorted texts.
 COUNTED: Final = frozenset({"basis", "protocol", "via"})
@@ -30,7 +31,7 @@ def summaries(parts: Parts) -> list[dict[str, Any]]:
     Totals and bounds (ns) by their names; `COUNTED` as mappings, `LISTED` as tuples; `folded`: how often what is beyond the limit of a
     kind counts; `causes`: (caller operation, callee operation, calls), most calls first;
     `instances` (their number), `instance_hours`, `active_days`; `adjusted_calls`, `adjusted_errors`, `sampling_known`; each of `LATENCIES`: count, sum, min, p50, p90, p95,
-    p99, max in ms, or None; `examples`: (outcome, trace id, span id, ms or None).
+    p99, max and those at the ranks `FINE` in ms, or None; `examples`: (outcome, trace id, span id, ms or None).
     """
     rows = parts.totals.join(parts.bounds, on=ROW, how="left").sort(ROW).with_row_index("place")
     places = rows.select(*ROW, "place")
@@ -64,8 +65,8 @@ def summaries(parts: Parts) -> list[dict[str, Any]]:
         _take(out[place], seen[place], kind, items, n, m)
     for row, (instances, days) in zip(out, seen, strict=True):
         row["instances"], row["active_days"] = len(instances), len(days)
-    for place, number, *latency in _latencies(parts.sketches, rows):
-        out[place][LATENCIES[number]] = latency
+    for place, number, *latency, fine in _latencies(parts.sketches, rows):
+        out[place][LATENCIES[number]] = [*latency, tuple(fine)]
     for place, *one in _examples(parts, places):
         out[place]["examples"].append(one)
     return out
@@ -147,6 +148,7 @@ def _latencies(sketches: pl.DataFrame, rows: pl.DataFrame) -> Iterator[tuple[Any
         pl.col("low") / _NS_IN_MS,
         *[pl.col(mark).clip("low", "high") / _NS_IN_MS for mark in QUANTILES],
         pl.col("high") / _NS_IN_MS,
+        pl.concat_list(pl.col(f"fine{q}").clip("low", "high") / _NS_IN_MS for q in FINE),
     ).iter_rows()
 
 

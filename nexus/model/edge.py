@@ -29,9 +29,16 @@ class Relation(StrEnum):
     DELIVERS_OBSERVED = "DELIVERS_OBSERVED"
 
 
+# Ranks around those that documents promise: how many calls took longer is known as exactly as the ranks beside the limit.
+FINE = (0.85, 0.92, 0.97, 0.98, 0.995, 0.998)
+
+
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Summary of a sketch, milliseconds. Quantiles carry the sketch's stated relative error."""
+    """Summary of a sketch, milliseconds. Quantiles carry the sketch's stated relative error.
+
+    `fine`: the values at the ranks `FINE`, where they are known; for promises, neither shown nor stored.
+    """
 
     count: int
     sum: float
@@ -41,6 +48,7 @@ class Latency:
     p95: float
     p99: float
     max: float
+    fine: tuple[float, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
