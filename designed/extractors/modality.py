@@ -18,7 +18,8 @@ _HISTORICAL = re.compile(
     re.IGNORECASE,
 )
 _FORBIDDEN_AFTER = re.compile(
-    r"\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b", re.IGNORECASE
+    r"\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b|\bbut (?:(?:it|they) )?(?:should|must|do|does|may|can|will)(?:n't|not| not)\W*$",
+    re.IGNORECASE,
 )
 _BEFORE = re.compile(r"\b(?:previously|formerly|historically|in the past|originally|at one time)\b", re.IGNORECASE)
 _DEPRECATED = re.compile(
@@ -28,7 +29,7 @@ _DEPRECATED = re.compile(
 _PLANNED = re.compile(
     r"\b(?:is|are) planned\b|\bplan(?:s|ned|ning)? to\b|\bplanned\b|\bin (?:the|a) (?:near )?future\b|\bfuture (?:version|release|work|step|iteration)|\b(?:upcoming|roadmap|proposed|not yet|to ?do)\b|\bnext (?:release|version|quarter|sprint|phase|year|month|iteration|milestone)\b"
     r"|\b(?:intend|intends|intended) to\b|\bwill (?:eventually|soon|later|then be added|be added|be introduced|be migrated|start|begin)\b|\bwill\b.{0,80}\b(?:in|from|by|starting|as of) (?:q[1-4]|20\d\d|v\d|version|phase|january|february|march|april|june|july|august|september|october|november|december)\b"
-    r"|\b(?:in|from|by) q[1-4]\b|\bphase (?:2|3|ii|iii|two|three)\b|\bonce .{0,60}\b(?:is|are) (?:released|launched|available|ready|finished|done)\b",
+    r"|\b(?:in|from|by) q[1-4]\b|\bphase (?:2|3|ii|iii|two|three)\b|\bwill be \w+ing\b|\bonce .{0,60}\b(?:is|are) (?:released|launched|available|ready|finished|done)\b",
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(
