@@ -42,7 +42,7 @@ def create(
         )
     except ValueError as error:
         raise BadQuestion(str(error)) from error
-    with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
+    with runtime_beside(settings_from(data), makes=True) as runtime, runtime.database.connection() as connection:
         token = create_principal(connection, principal)
     print(json.dumps({"name": name, "tenant": tenant, "token": token}) if as_json else token)
 
@@ -77,11 +77,14 @@ def list_(data: Data = None, as_json: Json = False) -> None:
 
 @COMMAND.command()
 def revoke(
-    name: Annotated[str, typer.Option(help="Whose tokens to revoke.")], tenant: Tenant = "default", data: Data = None
+    name: Annotated[str, typer.Option(help="Whose tokens to revoke.")],
+    tenant: Tenant = "default",
+    data: Data = None,
+    as_json: Json = False,
 ) -> None:
     """Revoke every token of a name."""
     with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
         count = revoke_principal(connection, name, tenant)
     if not count:
         raise NotFound(f"no token of {tenant}/{name}")
-    print(f"revoked {count}")
+    print(json.dumps({"name": name, "tenant": tenant, "revoked": count}) if as_json else f"revoked {count}")

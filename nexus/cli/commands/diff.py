@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from nexus.cli.exits import UNAVAILABLE
-from nexus.cli.options import Data
+from nexus.cli.options import Data, Json
 from nexus.errors import BadQuestion, ConfigError, NexusError
 
 
@@ -35,6 +35,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     format_: Annotated[
         str, typer.Option("--format", help="table, json, markdown, sarif, junit, csv or html.")
     ] = "table",
+    as_json: Json = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the report to this file.", show_default=False)
     ] = None,
@@ -95,6 +96,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     from nexus.plugins import load_plugins
     from nexus.ports.drift import FindingFilter
 
+    format_ = "json" if as_json else format_
     try:
         formats = load_plugins("diff.reports", "REPORT")
         if format_ not in formats:

@@ -66,7 +66,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     except ValueError as error:
         raise BadQuestion(f"--classification: {error}") from error
     files = [Path(path) for path in paths if path != "-"]
-    with runtime_beside(settings_from(data)) as runtime, _bar(show=not as_json) as bar:
+    with runtime_beside(settings_from(data), makes=True) as runtime, _bar(show=not as_json) as bar:
         roots = [_root(file) for file in files]
         service = document_service(runtime, roots, None if no_wait else WAIT_S)
         tasks: dict[str, TaskID] = {}
