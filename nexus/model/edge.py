@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from nexus.model.claim import Claim, Via
 from nexus.model.service import Node
@@ -43,8 +44,7 @@ class Latency:
     max: float
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(NamedTuple):
     """An operation pair behind an edge; null where there is none to name (publishing has no callee). "(other)" is the overflow row."""
 
     caller_operation: str | None
@@ -52,8 +52,7 @@ class Cause:
     calls: int
 
 
-@dataclass(frozen=True, slots=True)
-class Exemplar:
+class Exemplar(NamedTuple):
     """A trace that shows the edge. `outcome` is error, slowest or ordinary; ids are lower-case hex."""
 
     outcome: str

@@ -15,7 +15,9 @@ BASES = ("paired", "inferred", "client_only", "server_only", "boundary", "linked
 
 def instant(at: datetime | None) -> str | None:
     """RFC 3339, UTC, milliseconds."""
-    return None if at is None else at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if at is None:
+        return None
+    return (at if at.tzinfo is UTC else at.astimezone(UTC)).isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def latency_json(found: Latency | None) -> dict[str, Any]:
@@ -77,12 +79,12 @@ def measures_json(edge: ObservedEdge) -> dict[str, Any]:
         "target_versions": list(edge.target_versions),
         "folded": edge.folded,
         "causes": [
-            {"caller_operation": c.caller_operation, "callee_operation": c.callee_operation, "calls": c.calls}
-            for c in edge.causes
+            {"caller_operation": caller, "callee_operation": callee, "calls": calls}
+            for caller, callee, calls in edge.causes
         ],
         "exemplars": [
-            {"outcome": e.outcome, "trace_id": e.trace_id, "span_id": e.span_id, "duration_ms": e.duration_ms}
-            for e in edge.exemplars
+            {"outcome": outcome, "trace_id": trace, "span_id": span, "duration_ms": duration}
+            for outcome, trace, span, duration in edge.exemplars
         ],
     }
 
