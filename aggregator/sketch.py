@@ -13,12 +13,15 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from nexus.model.edge import FINE
+
 RELATIVE_ERROR: Final = 0.009
 GROWTH: Final = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR)
 _LOG_GROWTH: Final = math.log(GROWTH)
 ZERO_BUCKET: Final = -1
 _BITS: Final = 12
 QUANTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+_RANKS: Final = QUANTILES | {f"fine{q}": q for q in FINE}
 
 
 def bucket(nanoseconds: pl.Expr) -> pl.Expr:
@@ -49,7 +52,7 @@ def value(index: pl.Expr) -> pl.Expr:
 
 
 def quantiles(buckets: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Nearest-rank quantiles of sketches (`by`, `bucket`, `n` above zero): one line a group with `count`, `p50` to `p99` and what all come `about` to, in nanoseconds."""
+    """Nearest-rank quantiles of sketches (`by`, `bucket`, `n` above zero): one line a group with `count`, `p50` to `p99`, `fine0.85` and on, what all come `about` to (ns)."""
     ordered = buckets.sort(*by, "bucket")
     upto = ordered["n"].cum_sum().to_numpy()
     found = (
@@ -61,7 +64,7 @@ def quantiles(buckets: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     before = upto[first] - ordered["n"].to_numpy()[first]
     values = ordered.select(value(pl.col("bucket"))).to_series()
     about = np.add.reduceat(values.to_numpy() * ordered["n"].to_numpy(), first) if len(first) else np.empty(0)
-    places = {name: np.searchsorted(upto, before + np.maximum(np.ceil(count * q), 1)) for name, q in QUANTILES.items()}
+    places = {name: np.searchsorted(upto, before + np.maximum(np.ceil(count * q), 1)) for name, q in _RANKS.items()}
     return found.select(
         *by,
         "count",

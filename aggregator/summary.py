@@ -20,7 +20,7 @@ from aggregator.merge import HOUR_BITS
 from aggregator.packed import PACKED, add_sketches, unpack
 from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR, TOTALS
 from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
-from nexus.model.edge import Cause, Exemplar, Latency
+from nexus.model.edge import FINE, Cause, Exemplar, Latency
 
 # Families that bags show as {text: count}, and those that show as sorted texts.
 COUNTED: Final = ("basis", "protocol", "via")
@@ -70,8 +70,8 @@ def summaries(stored: pl.DataFrame) -> list[dict[str, Any]]:
         }
         for row, counts, blob, full in zip(rows.iter_rows(named=True), bags, shown, crowded, strict=True)
     ]
-    for at, number, *latency in _latencies(lines.select(*PACKED), rows):
-        out[at][LATENCIES[number]] = Latency(*latency)
+    for at, number, *latency, fine in _latencies(lines.select(*PACKED), rows):
+        out[at][LATENCIES[number]] = Latency(*latency, fine=tuple(fine))
     return out
 
 
@@ -179,6 +179,7 @@ def _latencies(sketches: pl.DataFrame, rows: pl.DataFrame) -> Iterator[tuple[Any
         pl.col("low") / _NS_IN_MS,
         *[pl.col(mark).clip("low", "high") / _NS_IN_MS for mark in QUANTILES],
         pl.col("high") / _NS_IN_MS,
+        pl.concat_list(pl.col(f"fine{q}").clip("low", "high") / _NS_IN_MS for q in FINE),
     ).iter_rows()
 
 

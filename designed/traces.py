@@ -32,6 +32,10 @@ def from_traces(
     found: dict[tuple[str, NodeKind], set[str]] = {}
     for name, kind, environment in nodes:
         found.setdefault((name, kind), set()).add(environment)
+    for name, kind in list(found):
+        # Calls of a service's own name that nothing answered (yet, or while it was down) are no outside system.
+        if kind is NodeKind.EXTERNAL and (name, NodeKind.SERVICE) in found:
+            del found[name, kind]
     called: dict[Thing, set[str]] = {}
     meant: dict[Thing, Thing] = {}
     for alias, thing in _of_one(answered):

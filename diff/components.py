@@ -13,7 +13,7 @@ from nexus.model.service import NodeKind
 
 
 class Component(NamedTuple):
-    """Documented pairs and the observed edges that they touch; or one observed edge that nothing touches."""
+    """Documented pairs and the observed edges that they touch; or the observed edges of one relation that nothing touches."""
 
     pairs: tuple[Pair, ...]
     edges: tuple[ObservedEdge, ...]
@@ -55,6 +55,12 @@ def components(pairs: Sequence[Pair], edges: Iterable[ObservedEdge], indexes: In
         for rid in touched(pair, indexes):
             if rid in number:
                 union.join(at, number[rid])
+    # One relation under two nodes (a service, and its host name where nothing answered) is one finding.
+    names, alike = indexes.world.names, dict[tuple[str, str, str, str], int]()
+    for at, edge in enumerate(ordered, len(pairs)):
+        ends = names.observed(edge.source)[0], names.observed(edge.target)[0]
+        if (first := alike.setdefault((edge.relation, *ends, edge.source.environment), at)) != at:
+            union.join(first, at)
     groups: dict[int, tuple[list[Pair], list[ObservedEdge]]] = {}
     for at, pair in enumerate(pairs):
         groups.setdefault(union.find(at), ([], []))[0].append(pair)

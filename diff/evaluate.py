@@ -214,10 +214,11 @@ def _play(scenario: Scenario, numbers: list[int], policy: Policy, step: int, sco
         for edge in edges:
             state[edge.target].note(edge, *last.get(edge.target, ("", False)), until, step)
     score.worlds += len(edges)
-    if renamed:
-        score.renamed += len({r.old for r in made.world.renames} & {e.target for e in edges})
+    asked = {r.old for r in made.world.renames} if renamed else frozenset[str]()
     for edge in edges:
-        _settle(scenario, edge, state[edge.target], last.get(edge.target, ("", False))[0], score)
+        _settle(
+            scenario, edge, state[edge.target], last.get(edge.target, ("", False))[0], score, asked=edge.target in asked
+        )
 
 
 def _document(edge: TrueEdge, schedule: str, line: int) -> DesignedEdge:
@@ -250,7 +251,9 @@ class _Seen:
             self.first_new = until
 
 
-def _settle(scenario: Scenario, edge: TrueEdge, seen: _Seen, last: str, score: Score) -> None:
+def _settle(scenario: Scenario, edge: TrueEdge, seen: _Seen, last: str, score: Score, *, asked: bool) -> None:
+    """`asked`: whether people are asked for a rename, which decides what is neither found nor missed."""
+    score.renamed += asked
     score.edge_years += seen.alive_days / 365
     score.false_absent += int(seen.false_absent)
     score.doubted += int(seen.doubted)
@@ -259,7 +262,7 @@ def _settle(scenario: Scenario, edge: TrueEdge, seen: _Seen, last: str, score: S
         if edge.last_day is not None or edge.first_day >= 10_000:
             since = 0 if edge.last_day is None else edge.last_day + 1
             if seen.first_gone is None:
-                score.missed += 1
+                score.missed += not asked
             else:
                 score.detected.append(seen.first_gone - since)
             if seen.first_suspected is not None:

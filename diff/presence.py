@@ -119,9 +119,16 @@ def misresolution(edge: ObservedEdge, world: World) -> float:
 
 
 def canary(edge: ObservedEdge, world: World) -> bool:
-    """Whether only one of several versions of the source shows the edge."""
+    """Whether the edge is one version's alone while another, no younger one still runs. A release that took over, or that dropped the edge, is none."""
     service = world.services.get(world.names.observed(edge.source)[0])
-    return service is not None and len(service.versions) > 1 and len(edge.source_versions) == 1
+    if service is None or len(edge.source_versions) != 1 or edge.source_versions[0] not in service.versions:
+        return False
+    since, until = service.versions[edge.source_versions[0]]
+    return any(
+        first <= since and last > until - world.policy.emerging_days
+        for version, (first, last) in service.versions.items()
+        if version != edge.source_versions[0]
+    )
 
 
 def other_protocols(edges: Sequence[ObservedEdge], stated: Iterable[str]) -> tuple[int, int, dict[str, int]]:

@@ -13,7 +13,7 @@ from diff.subject import Subject
 from diff.traits import PROMISES
 from diff.world import World
 from nexus.model.claim import Quantity
-from nexus.model.edge import Latency, ObservedEdge
+from nexus.model.edge import FINE, Latency, ObservedEdge
 
 # Stated relative error of the latency sketches (observed-edges.md section 5).
 SKETCH_ERROR = 0.01
@@ -84,6 +84,7 @@ def exceeding(sketch: Latency, limit: float) -> tuple[float, float]:
         (0.95, sketch.p95),
         (0.99, sketch.p99),
         (1.0, sketch.max),
+        *zip(FINE, sketch.fine, strict=False),
     )
     over = [q for q, value in points if value * (1 - SKETCH_ERROR) > limit]
     under = [q for q, value in points if value * (1 + SKETCH_ERROR) <= limit]

@@ -30,7 +30,8 @@ class ServiceHistory:
     resolved: dict[str, int] = field(default_factory=dict)
     # Exits that name no target, by day offset.
     loose: dict[int, int] = field(default_factory=dict)
-    versions: set[str] = field(default_factory=set)
+    # First and last day offset of each version.
+    versions: dict[str, tuple[int, int]] = field(default_factory=dict)
     known: int = 0
     weight: int = 0
     probability: float | None = None
@@ -56,12 +57,18 @@ class ServiceHistory:
             loose -= count
         if loose:
             self.loose[offset] = self.loose.get(offset, 0) + loose
-        self.versions.update(day.versions)
+        for version in day.versions:
+            self.spread(version, offset, offset)
         # A share of whole spans.
         self.known += round(day.sampling_known * day.spans)
         self.weight += day.spans
         if day.probability is not None and (self.probability is None or day.probability < self.probability):
             self.probability = day.probability
+
+    def spread(self, version: str, first: int, last: int) -> None:
+        """A version ran on those days."""
+        known = self.versions.get(version, (first, last))
+        self.versions[version] = min(known[0], first), max(known[1], last)
 
 
 class World:
@@ -287,7 +294,8 @@ def _merge(total: ServiceHistory, one: ServiceHistory) -> None:
         for name, count in other.items():
             own[name] = own.get(name, 0) + count
     total.alive |= one.alive
-    total.versions |= one.versions
+    for version, days in one.versions.items():
+        total.spread(version, *days)
     total.known += one.known
     total.weight += one.weight
     if one.probability is not None:

@@ -6,7 +6,6 @@ import re
 
 # Of the letters; Korean engineering text is full of English names.
 _KOREAN_SHARE = 0.12
-_LETTERS = re.compile(r"[^\W\d_]+")
 _SCRIPTS = (("ko", re.compile(r"[가-힣ᄀ-ᇿㄱ-ㅣ]+")), ("ja", re.compile(r"[぀-ヿ]+")), ("zh", re.compile(r"[一-鿿]+")))
 
 
@@ -14,9 +13,13 @@ def language_of(text: str) -> str:
     """`ko`, `ja`, `zh` or `en` (which stands for every Latin text, and for text without letters)."""
     if text.isascii():
         return "en"
-    letters = sum(map(len, _LETTERS.findall(text)))
+    letters = 0
     for language, script in _SCRIPTS:
         found = sum(map(len, script.findall(text)))
+        if found >= len(text) * _KOREAN_SHARE:
+            # However many of the others are letters.
+            return language
+        letters = letters or sum(map(str.isalpha, text))
         if found and found >= letters * _KOREAN_SHARE:
             return language
     return "en"

@@ -8,8 +8,6 @@ too many words and are not used.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from itertools import groupby
 
 SHORTEST = 3
 # Sounds by class: what Hangul cannot tell apart, or transcribes either way.
@@ -90,6 +88,7 @@ _LETTERS = (
     ("j", "C"),
     ("h", "H"),
 )
+_DOUBLED = re.compile(r"(.)\1+")
 _HANGUL = re.compile(r"[가-힣]+")
 _SYLLABLES = {0xAC00 + code: _INITIAL[code // 588] + _FINAL[code % 28] for code in range(11172)}
 # An r is heard before a vowel only.
@@ -97,13 +96,11 @@ _SOUNDS = dict((*_LETTERS, ("r", "L")))
 _SOUNDED = re.compile("|".join(letters for letters, _ in _LETTERS) + "|r(?=[aeiouy])")
 
 
-@lru_cache(maxsize=100_000)
 def hangul_skeleton(word: str) -> str:
     """The consonants of a Hangul word by class; "" where it is too short to mean one word."""
     return _long(word.translate(_SYLLABLES)) if _HANGUL.fullmatch(word) else ""
 
 
-@lru_cache(maxsize=100_000)
 def latin_skeleton(word: str) -> str:
     """The same of an English word in lower case."""
     sounds = "".join([_SOUNDS[letters] for letters in _SOUNDED.findall(word)])
@@ -112,5 +109,7 @@ def latin_skeleton(word: str) -> str:
 
 def _long(sounds: str) -> str:
     # A doubled consonant, also over a syllable's border, is one sound; an h is hardly any.
-    skeleton = "".join([sound for sound, _ in groupby(sounds) if sound != "H"])
+    if len(sounds) < SHORTEST:
+        return ""
+    skeleton = (_DOUBLED.sub(r"\1", sounds) if _DOUBLED.search(sounds) else sounds).replace("H", "")
     return skeleton if len(skeleton) >= SHORTEST else ""

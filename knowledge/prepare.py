@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -192,13 +193,13 @@ def _passages(
 ) -> tuple[NewPassage, ...]:
     out: list[NewPassage] = []
     seen: dict[str, int] = {}
-    tainted: dict[tuple[str, ...], bool] = {}
+    tainted = _tainted({piece.section for piece in chunks}, options.detectors)
     language = language_of(text)
     for ordinal, piece in enumerate(chunks):
         body = text[piece.start : piece.end]
-        if piece.section not in tainted:
-            tainted[piece.section] = bool(scan("\n".join(piece.section), options.detectors))
-        hit = tainted[piece.section] or any(secret.start < piece.end and piece.start < secret.end for secret in secrets)
+        hit = piece.section in tainted or any(
+            secret.start < piece.end and piece.start < secret.end for secret in secrets
+        )
         begin = piece.start - len(piece.lead)
         lead = "" if any(secret.start < piece.start and begin < secret.end for secret in secrets) else piece.lead
         own = piece.level if piece.level is not None and piece.level.rank > level.rank else level
@@ -206,7 +207,7 @@ def _passages(
         copy = seen[key] = seen.get(key, -1) + 1
         rid = "psg_" + hashlib.sha256(f"{key}\x1f{copy}".encode()).hexdigest()[:24]
         if hit:
-            section = () if tainted[piece.section] else piece.section
+            section = () if piece.section in tainted else piece.section
             lines = "\n" * body.count("\n")
             out.append(
                 NewPassage(
@@ -233,6 +234,15 @@ def _passages(
             )
         )
     return tuple(out)
+
+
+def _tainted(sections: AbstractSet[tuple[str, ...]], detectors: tuple[Detector, ...]) -> AbstractSet[tuple[str, ...]]:
+    """Those of the paths of headings that hold a secret."""
+    written = {section: "\n".join(section) for section in sections}
+    # One pass over all of them: nearly always there is none, and then there is none in any.
+    if not scan("\n\n".join(written.values()), detectors):
+        return frozenset()
+    return {section for section, text in written.items() if scan(text, detectors)}
 
 
 def heading_path(title: str, section: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from threading import local
 from typing import Any, NamedTuple
 
 from knowledge.glossary import entries
@@ -39,6 +40,8 @@ _HANGUL_RUN = re.compile(r"[가-힣]+")
 _ACCENTED = re.compile(r"[A-Za-z]*[À-ÖØ-öø-ɏ][A-Za-zÀ-ÖØ-öø-ɏ]*")
 # Runs of letters that are neither ASCII nor Hangul: other scripts.
 _OTHER = re.compile(r"[^\W\d_A-Za-z가-힣ㄱ-ㅎㅏ-ㅣ]+")
+# Neither ASCII nor Hangul: without it there are identifiers only.
+_FOREIGN = re.compile(r"[^\x00-\x7f가-힣]")
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
 _STOP_WORDS = """
 a about above after all also an and any are as at be because been before being between both but by can could did do does doing down during each few
@@ -58,15 +61,26 @@ Morphemes = Callable[[str], list[str]]
 
 
 def mecab_morphemes() -> Morphemes:
-    """Morphemes by mecab-ko. Thread-safe: the tagger is constant, the lattice is made per call."""
+    """Morphemes by mecab-ko. Thread-safe: the tagger is constant, each thread has a lattice."""
     import _mecab  # type: ignore[import-not-found]  # the wheel's extension module
     from mecab import MeCab
 
     tagger = MeCab()._tagger  # noqa: SLF001  # the public way makes objects of each morpheme: half the time of an ingest
 
-    def parse(text: str) -> list[str]:
+    def made() -> Any:
         lattice = _mecab.Lattice()
         lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
+        return lattice
+
+    class Kept(local):
+        def __init__(self) -> None:
+            self.lattice = made()
+
+    kept = Kept()
+
+    def parse(text: str) -> list[str]:
+        # A lattice keeps the memory of the longest text that it ever held.
+        lattice = kept.lattice if len(text) <= _MAX_IDENTIFIER else made()
         lattice.set_sentence(text)
         tagger.parse(lattice)
         lines: list[str] = lattice.to_string().split("\n")
@@ -185,11 +199,8 @@ class Word(NamedTuple):
     hangul: tuple[str, ...]
 
 
-class Keys(NamedTuple):
-    """The same as numbers: of the terms, and of the sounds in both scripts."""
-
-    terms: tuple[int, ...]
-    sounds: tuple[int, ...]
+# The same as numbers: of the terms, and of the sounds in both scripts. Plain tuples of numbers cost the garbage collector nothing.
+Keys = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class Analyzer:
@@ -200,8 +211,6 @@ class Analyzer:
         # No term reaches over a space.
         self._word = lru_cache(maxsize=100_000)(self._analysed)
         self._keys = lru_cache(maxsize=200_000)(self._numbered)
-        # A word is asked for its terms and then for its sound.
-        self._short = lru_cache(maxsize=4096)(self._lines)
         # What decides the terms; a part of each document's fingerprint.
         self.name = f"{ANALYSIS}-{'mecab' if morphemes else 'bigram'}"
 
@@ -210,41 +219,46 @@ class Analyzer:
             terms, latin = _identifiers(word)
             return Word(tuple(terms), tuple(latin), ())
         runs = _HANGUL_RUN.findall(word)
-        terms, latin = ([], []) if runs == [word] else _other_scripts(word)
-        if runs and self._morphemes is not None:
-            lines = self._short(word) if len(word) <= _MAX_IDENTIFIER else self._lines(word)
-            for line in lines:
-                terms += _morpheme(line)
+        if runs == [word]:
+            terms, latin = [], []
+        else:
+            terms, latin = _other_scripts(word) if _FOREIGN.search(word) else _identifiers(word)
+        lines = self._lines(word) if runs else []
+        for line in lines:
+            terms += _morpheme(line)
         for run in runs if self._morphemes is None else ():
             terms += _bigrams(run)
-        heard = [self._heard(run) for run in runs if len(run) <= _LONGEST_RUN]
+        heard = [self._heard(run, lines if run == word else None) for run in runs if len(run) <= _LONGEST_RUN]
         return Word(tuple(terms), tuple(latin), tuple(filter(None, heard)))
 
     def _numbered(self, word: str) -> Keys:
         terms, latin, hangul = self._analysed(word)
         sounds = [_LATIN + sound for sound in latin] + [_KOREAN + sound for sound in hangul]
-        return Keys(tuple(map(term_key, terms)), tuple(map(term_key, sounds)))
+        return tuple(map(term_key, terms)), tuple(map(term_key, sounds))
 
     def _lines(self, text: str) -> list[str]:
         if self._morphemes is None:
             return []
         return self._morphemes(_ENDLESS.sub(r"\g<0> ", text) if len(text) >= _ENDLESS_FROM else text)
 
-    def _heard(self, run: str) -> str:
-        """The skeleton of a Hangul word without the particles behind it; "" where it means too many words, or none."""
-        if not hangul_skeleton(run):
+    def _heard(self, run: str, lines: list[str] | None) -> str:
+        """The skeleton of a Hangul word without the particles behind it; "" where it means too many words, or none. `lines`: its morphemes, if known."""
+        whole = hangul_skeleton(run)
+        if not whole:
             # Without its particles it is shorter still.
             return ""
         if self._morphemes is None:
             word = _PARTICLE.sub("", run)
         else:
             word = run
-            for line in reversed(self._short(run)):
+            for line in reversed(self._lines(run) if lines is None else lines):
                 surface, _, feature = line.partition("\t")
                 if not feature.startswith("J"):
                     break
                 word = word.removesuffix(surface)
-        return hangul_skeleton(word) if len(word) <= _LONGEST_SOUNDED else ""
+        if len(word) > _LONGEST_SOUNDED:
+            return ""
+        return whole if word == run else hangul_skeleton(word)
 
     def _words(self, text: str) -> Iterator[tuple[Word, int]]:
         """Each word and how often it is there. A very long one is data, not language: it is not kept in mind."""
@@ -257,17 +271,14 @@ class Analyzer:
 
     def passage(self, heading: str, body: str) -> tuple[dict[int, int], int]:
         """(64-bit term -> frequency, length). A heading counts twice. Sounds are terms of their own and no part of the length."""
-        counts: defaultdict[int, int] = defaultdict(int)
-        length = 0
+        terms: list[int] = []
+        sounds: list[int] = []
         for text, weight in ((body, 1), (heading, HEADING_WEIGHT)):
             for word, times in _counted(text):
-                terms, sounds = self._keys(word) if len(word) <= _MAX_IDENTIFIER else self._numbered(word)
-                for term in terms:
-                    counts[term] += weight * times
-                length += len(terms) * weight * times
-                for sound in sounds:
-                    counts[sound] += times
-        return dict(counts), length
+                keys, heard = self._keys(word) if len(word) <= _MAX_IDENTIFIER else self._numbered(word)
+                terms += keys * (weight * times)
+                sounds += heard * times
+        return dict(Counter(terms + sounds)), len(terms)
 
     def question(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """(terms, what they ask for beside themselves) of a question.

@@ -13,6 +13,7 @@ from designed.extractors.items import Item
 from designed.extractors.names import Name
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
 from designed.extractors.subject_en import Subject
+from designed.extractors.topics_en import is_topic
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
@@ -43,6 +44,9 @@ def frame_statements(
     if predicate.passive:
         yield from _passive(parts, predicate, frame, subject, modality, context)
         return
+    if not subject and modality is Modality.FORBIDDEN and predicate.form == "base":
+        # "Do not call the ledger from the cart."
+        subject = [n for slot, n in predicate.arguments if slot == "from" and n is not None and not n.passive]
     if not subject:
         return
     arguments = [
@@ -53,7 +57,7 @@ def frame_statements(
         if name is None:
             continue
         code = frame.get(slot, "")
-        if written is not None and name.brought and not _is_topic(flat, name, slot, predicate.lemma):
+        if written is not None and name.brought and not is_topic(flat, name, slot, predicate.lemma):
             continue
         if name.doubtful and predicate.lemma not in ("orchestrate", "coordinate"):
             continue
@@ -182,10 +186,10 @@ def _passive(
     arguments = [(slot, name or _pronoun(context)) for slot, name in predicate.arguments]
     agents = [name for slot, name in arguments if name is not None and slot == "by"]
     rule = f"{context.rule}.passive"
-    only = any(
-        i.word in ("only", "exclusively", "solely")
-        for i in parts[max(predicate.clause, predicate.index - 4) : predicate.index + 2]
-    )
+    around = parts[max(predicate.clause, predicate.index - 4) : predicate.index + 2]
+    # "may be called by A only"
+    behind = parts[predicate.end - 1 : predicate.end]
+    only = any(i.word in ("only", "exclusively", "solely", "alone") for i in (*around, *behind))
     themes = (
         subject
         if (predicate.subject.how in ("named", "implicit") or predicate.lemma in lexicon.WAYS_IN)
@@ -318,6 +322,12 @@ def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> 
 
 def _meant(code: str, parts: Sequence[Item], predicate: Predicate, context: Context) -> Name | None:
     """‘react to it’, "consumes it": the topic that was named last; else as `_pronoun`."""
+    if code == "C":
+        own = {name.key for name in predicate.subject.names}
+        before = {p.name.key: p.name for p in parts[: predicate.index] if p.name is not None and p.name.key not in own}
+        opens = predicate.relative and len(before) == 1
+        # "When A is slow, B, which calls it": the only other one that is named.
+        return next(iter(before.values())) if opens and not any(n.topic for n in before.values()) else _pronoun(context)
     if code in ("s", "R"):
         named = [part.name for part in parts[: predicate.index] if part.name is not None and part.name.topic]
         if named or context.topic is not None:
@@ -329,30 +339,6 @@ def _pronoun(context: Context) -> Name | None:
     """‘can call it’: the thing that the section is about."""
     found = implicit(context)
     return found[0] if found and context.previous is None else None
-
-
-def _is_topic(flat: Flat, name: Name, slot: str, lemma: str) -> bool:
-    """Whether a name that the sentence brings itself is an event or topic here, and not a span, metric or file."""
-    if slot not in ("", "to", "from", "on", "onto", "into", "for"):
-        return False
-    around = flat.text[max(0, name.start - 24) : name.start] + " | " + flat.text[name.end : name.end + 16]
-    if re.search(
-        r"\b(?:events?|topics?|queues?|messages?|stream|channel|exchange|subject)\b[ `*:(]*\|", around, re.IGNORECASE
-    ) or re.search(
-        r"\| ?[`*)]*\s*(?:domain |integration )?(?:events?|topics?|queues?|messages?|stream|channel)\b",
-        around,
-        re.IGNORECASE,
-    ):
-        return True
-    if re.search(
-        r"\b(?:span|metric|log|counter|gauge|histogram|attribute|header|flag|error|exception|file|variable|signal)s?\b",
-        around,
-        re.IGNORECASE,
-    ):
-        return False
-    return lemma in ("publish", "subscribe", "listen", "consume", "enqueue", "broadcast", "emit") and (
-        slot == "" or lemma in ("publish", "subscribe", "listen", "consume")
-    )
 
 
 def _rule(predicate: Predicate, source: Name) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
@@ -93,11 +94,22 @@ _EMOJI = re.compile(r"^[^\w가-힣`*\[(]+")
 def introduced(document: Document) -> Iterator[RawEntity]:
     """Names in order of appearance; the same name more than once only from a better place."""
     seen: set[tuple[str, str, str, tuple[str, ...]]] = set()
-    for entity in _all(document):
+    for entity in _parted(list(_all(document))):
         how = entity.attributes.get("introduced", "")
         key = (entity.name.casefold(), entity.kind, how if how.startswith("gloss") else "", entity.aliases)
         if key not in seen:
             seen.add(key)
+            yield entity
+
+
+def _parted(found: list[RawEntity]) -> Iterator[RawEntity]:
+    """‘Cart and Order Service’ is two names where the document has either of them alone, and one ("Search and Rescue Service") elsewhere."""
+    alone = {entity.name.casefold() for entity in found}
+    for entity in found:
+        first, _, second = entity.name.casefold().partition(" and ")
+        if second and alone & {first, f"{first} service", second}:
+            yield replace(entity, name=entity.name[-len(second) :])
+        else:
             yield entity
 
 

@@ -40,6 +40,10 @@ _KEBAB = re.compile(
     r"(?<![\w./:@{$`-])(?!docker-|kube-|spring-)([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"
     r"(?:(?:이|가|은|는|에서는?)(?=\s)|(?:이라는|라는)\s| ?(?:→|->))"
 )
+# A company beside what it is: PG사인 KCP에, 배송 업체인 한진을.
+_COMPANY = re.compile(
+    r"(?:[가-힣A-Z]사|업체|벤더|제공자|대행사|통신사|카드사)인 ([A-Z][A-Za-z0-9]+|[가-힣]{2,6}?)(?=(?:에게|에서|으로|로|와|과|의|에|이|가|은|는|을|를)(?:[^\w가-힣]|$))"
+)
 COMPOUND_ENDS = tuple(
     "-based -facing -side -level -to -in -up -party -end -ready -aware -driven -specific -wide -grade -native -oriented -friendly -like -free -only -code -source -performance -time -built -hosted "
     "-managed -cluster -memory -tier -tenant -region -quality -purpose -value -backed -once -compose -commit".split()
@@ -62,7 +66,8 @@ def korean_names(flat: Flat) -> Iterator[Introduced]:
             yield start, match.end(3), text[start : match.end(3)], NodeKind.SERVICE.value, "prose", ()
     for match in _PLAIN.finditer(text):
         begin = _plain_start(text, match)
-        if begin is not None:
+        # "포인트 서버의 적립 API" is the server's.
+        if begin is not None and not (match[3] == "API" and text[:begin].endswith("의 ")):
             yield (
                 begin,
                 match.end(3),
@@ -78,6 +83,8 @@ def korean_names(flat: Flat) -> Iterator[Introduced]:
         if not match[1].endswith(COMPOUND_ENDS):
             kind = _KINDS.get(match[1].rsplit("-", 1)[1].upper(), NodeKind.SERVICE)
             yield match.start(1), match.end(1), match[1], kind.value, "prose", ()
+    for match in _COMPANY.finditer(text):
+        yield match.start(1), match.end(1), match[1], NodeKind.EXTERNAL.value, "prose", ()
     yield from glosses(flat)
 
 

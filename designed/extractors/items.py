@@ -142,6 +142,10 @@ def _settle(found: list[Item]) -> None:
             item.kind = "adv"
 
 
+# "let A call B", "makes A call B"
+_LETS = frozenset("let lets letting make makes making have".split())
+
+
 def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[Item], index: int) -> bool:
     if before is None:
         # "Requests are sent", "Queries the catalog": a noun is followed by a verb.
@@ -206,7 +210,7 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
     if before.kind == "name":
         if item.form == "base":
             # "The services call X": a coordination of names takes the base form.
-            coordinated = any(i.kind == "conj" for i in found[max(0, index - 4) : index])
+            coordinated = any(i.kind == "conj" or i.word in _LETS for i in found[max(0, index - 4) : index])
             return (
                 not coordinated and not (before.word.endswith("s") and "service" in before.word) and item.word != "read"
             )

@@ -40,6 +40,12 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "access": {"": "C"},
     "ask": {"": "C", "from": "C"},
     "tell": {"": "C"},
+    "retry": {"": "C"},
+    "go": {"through": "C", "via": "C"},
+    "leave": {"to": "C"},
+    "wait": {"for": "s", "on": "s"},
+    "await": {"": "s"},
+    "share": {"": "d"},
     "request": {"": "C", "from": "C"},
     "use": {"": "C"},
     "need": {"": "C"},
@@ -137,7 +143,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("process", "handle"), {"": "s", "from": "s"}),
     "receive": {"from": "s", "": "s", "by": "s", "via": "s", "through": "s", "on": "s"},
     **dict.fromkeys(("react", "respond"), {"to": "s"}),
-    "dequeue": {"from": "S"},
+    "dequeue": {"from": "S", "": "s"},
     "back": {},
     "power": {},
     "expose": {},
@@ -203,12 +209,14 @@ IRREGULAR: Final[dict[str, tuple[str, str]]] = {
     "feed": ("fed", "fed"),
     "put": ("put", "put"),
     "tell": ("told", "told"),
+    "go": ("went", "gone"),
+    "leave": ("left", "left"),
 }
 
 
 def _forms(lemma: str) -> dict[str, str]:
     """Form -> kind: base, s, ing, ed (past or participle)."""
-    if lemma.endswith(("s", "sh", "ch", "x", "z")):
+    if lemma.endswith(("s", "sh", "ch", "x", "z")) or lemma == "go":
         third = lemma + "es"
     elif lemma.endswith("y") and lemma[-2] not in "aeiou":
         third = lemma[:-1] + "ies"
@@ -265,6 +273,8 @@ ADVERBS: Final = frozenset(
 REQUESTS: Final = frozenset(
     "request requests call calls query queries traffic order orders command commands upload uploads connection connections submission submissions webhook webhooks".split()
 )
+# What a topic carries.
+CARRIED: Final = frozenset("event events message messages record records entry entries".split())
 PARTS: Final = frozenset(
     "tool tools handler handlers server worker workers job jobs process processes app application component module modules function functions endpoint endpoints controller controllers code library "
     "backend implementation thread scheduler listener daemon script scripts middleware container pod pods instance instances api wrapper client plugin method methods resolver resolvers loop task tasks "

@@ -1,21 +1,22 @@
 """Korean verb frames by stem: which particle's noun makes which relation. Pure data.
 
 `O` is `C` where something that the name has is meant (재고 서비스의 재고를).
-Roles: `obj` (를), `goal` (에, 에게, 로), `source` (에서, 로부터), `with` (와, 과), `via` (를 통해). Codes as in `lexicon_en`.
+Roles: `obj` (를), `goal` (에, 에게, 로), `source` (에서, 로부터), `with` (와, 과), `via` (를 통해), `by` (a passive's 로). Codes as in `lexicon_en`.
 """
 
 # ruff: noqa: RUF024  # frames that share a table never change it
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 _CALL = {"obj": "C", "goal": "C"}
 _ASK = {"goal": "C", "obj": "C", "source": "C"}
 _LOOK = {"obj": "C", "source": "C", "goal": "C", "via": "C"}
-_SEND = {"goal": "W", "obj": "p"}
-_STORE = {"goal": "W", "source": ""}
-_FETCH = {"source": "R", "via": "C", "goal": ""}
+_SEND = {"goal": "W", "obj": "p", "via": "W"}
+_STORE = {"goal": "W", "source": "", "via": "C"}
+_FETCH = {"source": "R", "via": "C", "goal": "", "obj": "O"}
 _PUB = {"obj": "p", "goal": "P", "via": "p"}
 _SUB = {"obj": "S", "source": "R", "via": "s", "goal": "s"}
 _LINK = {"with": "C", "goal": "C", "obj": "C"}
@@ -25,7 +26,7 @@ MUTUAL: Final = frozenset({"연동", "통신", "연결", "접속", "연계", "�
 # Verbal nouns (호출하다, 호출되다) and verbs.
 FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("호출", "콜", "call", "invoke", "접근", "방문"), _CALL),
-    **dict.fromkeys(("요청", "request", "의뢰", "문의"), _ASK),
+    **dict.fromkeys(("요청", "request", "의뢰", "문의", "묻", "물어보"), _ASK),
     **dict.fromkeys(("조회", "질의", "쿼리", "참조", "확인", "검증", "query", "인증", "체크"), _LOOK),
     **dict.fromkeys(
         (
@@ -44,7 +45,11 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
             "제출",
             "프록시",
             "보내",
+            "내보내",
             "넘기",
+            "올리",
+            "쌓",
+            "넣",
             "보내주",
             "넘겨주",
             "전달해주",
@@ -61,8 +66,14 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "붙": {"goal": "C"},
     "맡기": {"goal": "C"},
     # Of what somebody else has: 재고 서비스의 재고를 차감한다.
-    **dict.fromkeys(("차감", "복구", "갱신", "업데이트", "증가", "예약"), {"obj": "O", "goal": "d"}),
-    **dict.fromkeys(("가져오", "읽", "불러오", "받아오", "읽어오", "획득", "로드", "얻", "fetch", "꺼내"), _FETCH),
+    **dict.fromkeys(("차감", "복구", "갱신", "업데이트", "증가", "예약"), {"obj": "O", "goal": "d", "by": "s"}),
+    **dict.fromkeys(("트리거", "실행", "기동", "시작", "trigger"), {"by": "s"}),
+    **dict.fromkeys(
+        ("가져오", "읽", "불러오", "받아오", "읽어오", "획득", "로드", "얻", "fetch", "긁", "긁어오", "끌어오"), _FETCH
+    ),
+    **dict.fromkeys(("꺼내", "가져가"), {"source": "R", "obj": "s"}),
+    # Of what several others have: 상품 서비스와 리뷰 서비스의 데이터를 합친다.
+    **dict.fromkeys(("합치", "조합", "결합", "취합", "집계", "모으"), {"source": "R", "obj": "O"}),
     **dict.fromkeys(
         ("발행", "퍼블리시", "publish", "produce", "emit", "송출", "게시", "방출", "생산", "브로드캐스트"), _PUB
     ),
@@ -90,7 +101,19 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("사용", "이용", "활용"), {"obj": "C"}),
     **dict.fromkeys(("통지", "통보", "알리"), {"goal": "C"}),
 }
-HINT_STEMS: Final = tuple(FRAMES)
+
+
+def written(stem: str) -> str:
+    """A pattern for how a stem is written: 가져오 stands in 가져온다 and 가져와."""
+    code = ord(stem[-1]) - ord("가")
+    if not 0 <= code < 11_172 or code % 28:
+        return re.escape(stem)
+    # The vowel that a following 어 or 아 melts into: ㅣ ㅕ, ㅗ ㅘ, ㅜ ㅝ, ㅡ ㅓ.
+    melted = {20: 6, 8: 9, 13: 14, 18: 4}.get(code // 28 % 21)
+    opens = [code] if melted is None else [code, code + (melted - code // 28 % 21) * 28]
+    return re.escape(stem[:-1]) + "[" + "".join(f"{chr(ord('가') + o)}-{chr(ord('가') + o + 27)}" for o in opens) + "]"
+
+
 SUBJECT: Final = frozenset({"이", "가", "께서"})
 TOPIC: Final = frozenset({"은", "는", "도", "란", "이란"})
 GOAL: Final = frozenset({"에", "에게", "로", "으로", "한테", "에다"})
@@ -98,6 +121,10 @@ SOURCE: Final = frozenset({"에서", "로부터", "으로부터", "에게서", "
 WITH: Final = frozenset({"와", "과", "랑", "이랑", "하고"})
 OBJECT: Final = frozenset({"를", "을"})
 # Nouns behind a name's 의 (or behind the name) that leave the service meant: its API, its data.
+OFFERED: Final = frozenset("API 엔드포인트 endpoint 기능 데이터 정보 인터페이스 메서드".split())
+TIMES: Final = frozenset({"때", "후", "뒤", "경우", "전", "다음", "시", "직후"})
+# Beside a service, and not in it: 게이트웨이 뒤에서.
+AROUND: Final = frozenset({"뒤", "뒷단", "앞", "앞단", "밖", "외부", "사이", "간"})
 # What is called behind these is no service.
 NOT_SERVICE: Final = frozenset(
     "명령 명령어 메서드 메소드 함수 테스트 코드 파일 로그 화면 콘솔 스크립트 빌드 개발자 담당자 팀 운영자 사용자 관리자 고객 배포 장애 설정 재시작 폴더 브랜치 문서".split()
@@ -116,6 +143,6 @@ PERSONS: Final = frozenset(
 THIS: Final = frozenset({"이", "그", "해당", "이것", "그것", "동일"})
 ASYNC: Final = frozenset("이벤트 메시지 메세지 토픽 event message".split())
 EVENT_STOP: Final = frozenset(
-    "도메인 해당 각 모든 이 그 비동기 관련 다른 여러 외부 내부 실패 성공 보상 이런 카프카 kafka 통합 하나의 새 신규 발행 구독 수신 전체 처리 특정 클릭 비즈니스".split()
+    "위 아래 도메인 해당 각 모든 이 그 비동기 관련 다른 여러 외부 내부 실패 성공 보상 이런 카프카 kafka 통합 하나의 새 신규 발행 구독 수신 전체 처리 특정 클릭 비즈니스".split()
 )
 """Words before 이벤트 that name no event."""

@@ -18,7 +18,8 @@ _HISTORICAL = re.compile(
     re.IGNORECASE,
 )
 _FORBIDDEN_AFTER = re.compile(
-    r"\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b", re.IGNORECASE
+    r"\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b|\bbut (?:(?:it|they) )?(?:should|must|do|does|may|can|will)(?:n't|not| not)\W*$",
+    re.IGNORECASE,
 )
 _BEFORE = re.compile(r"\b(?:previously|formerly|historically|in the past|originally|at one time)\b", re.IGNORECASE)
 _DEPRECATED = re.compile(
@@ -28,7 +29,7 @@ _DEPRECATED = re.compile(
 _PLANNED = re.compile(
     r"\b(?:is|are) planned\b|\bplan(?:s|ned|ning)? to\b|\bplanned\b|\bin (?:the|a) (?:near )?future\b|\bfuture (?:version|release|work|step|iteration)|\b(?:upcoming|roadmap|proposed|not yet|to ?do)\b|\bnext (?:release|version|quarter|sprint|phase|year|month|iteration|milestone)\b"
     r"|\b(?:intend|intends|intended) to\b|\bwill (?:eventually|soon|later|then be added|be added|be introduced|be migrated|start|begin)\b|\bwill\b.{0,80}\b(?:in|from|by|starting|as of) (?:q[1-4]|20\d\d|v\d|version|phase|january|february|march|april|june|july|august|september|october|november|december)\b"
-    r"|\b(?:in|from|by) q[1-4]\b|\bphase (?:2|3|ii|iii|two|three)\b|\bonce .{0,60}\b(?:is|are) (?:released|launched|available|ready|finished|done)\b",
+    r"|\b(?:in|from|by) q[1-4]\b|\bphase (?:2|3|ii|iii|two|three)\b|\bwill be \w+ing\b|\bonce .{0,60}\b(?:is|are) (?:released|launched|available|ready|finished|done)\b",
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(
@@ -69,7 +70,7 @@ _KO_FORBIDDEN = re.compile(
     r"지 ?(?:않|못|말|마)|(?:면|서는) ?안 ?[되된됩돼]|금지|불가|없이|없다|없습니다|허용하지|허용되지|(?<![가-힣])안 (?:한다|합니다|함|된다|됩니다)|(?:하|되)지 않"
 )
 _KO_PLANNED = re.compile(
-    r"(?<!도착 )(?<!배송 )예정(?! ?(?:시각|시간|일|지|금액|수량|도착|출고|입고))|계획|향후|추후|앞으로|도입할|추가할|로드맵|(?:다음|차기) ?(?:버전|릴리스|분기|단계|스프린트)|검토 ?중|[1-4]분기|고려 ?중|할 것이다|될 것이다|할 것입니다"
+    r"(?<!도착 )(?<!배송 )예정(?=이|입|임|인|된|되|됐|됨|으로|\s*(?:[.,;:)|]|$))|계획|향후|추후|앞으로|도입할|추가할|로드맵|(?:다음|차기) ?(?:버전|릴리스|분기|단계|스프린트)|검토 ?중|[1-4]분기|고려 ?중|할 것이다|될 것이다|할 것입니다"
 )
 _KO_DEPRECATED = re.compile(
     r"폐기|deprecated|제거(?:할|될) ?예정|지원 ?(?:종료|중단)|사용 ?중단|걷어|단계적으로 (?:제거|폐지)", re.IGNORECASE

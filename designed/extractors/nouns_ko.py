@@ -9,15 +9,28 @@ from itertools import pairwise
 from designed.extractors.flat import Flat
 from designed.extractors.modality import korean
 from designed.extractors.names import Name
-from designed.extractors.statements import CALLS, Context, Statement
+from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement
 from nexus.model.claim import Modality
 
 _CALL = r"(?:API ?)?(?:호출|요청|트래픽|통신|접근)"
 _FROM = re.compile(r"[`*)]*\s*(?:에서|로부터)\s*[`*(]*")
 _TO = re.compile(rf"[`*)]*\s*(?:으로|로|에)의?\s*(?:가는|향하는|보내는|들어가는|대한)?\s*(?:모든\s*)?{_CALL}")
+_OWN = re.compile(r"[`*)]*\s*의\s*[`*(]*")
+_MADE = re.compile(rf"[`*)]*\s*(?:API )?(?:{_CALL}|조회)(?=[은는이을를도]\s)")
 _WAY = re.compile(r"[`*)]*\s*(?:를|을)\s*(?:반드시\s*)?(?:거치|거친|거쳐|통하|통해|경유)")
-_OF = re.compile(rf"[`*)]*\s*(?:에 대한|로의|의)?\s*{_CALL}[은는]\s*[`*(]*")
+_OF = re.compile(
+    rf"[`*)]*\s*(?:에 대한|으?로의|의|으?로 (?:향하|가|들어오|오)는)?\s*(?:모든 )?{_CALL}[은는]\s*(?:모두 |전부 |오직 )?[`*(]*"
+)
 _ONLY = re.compile(r"[`*)]*\s*(?:에서만|만|에게만)(?=[\s,.])")
+_COMES = re.compile(r"[`*)]*\s*에서\s*(?:발생|시작|수행|이루어|일어|들어|온다|옵니다|나온다|나옵니다|한다|합니다)")
+_AND = re.compile(r"[`*)]*\s*(?:와|과|및|,|·|/)\s*[`*(]*")
+# "`paid` 이벤트 발행자는 A, 구독자는 B와 C이다"; "A의 의존 대상은 B이다".
+_ROLE = re.compile(
+    r"(?:(?P<publishes>발행(?:자| ?주체| ?서비스)|프로듀서|생산자|퍼블리셔|[Pp](?:roducer|ublisher))"
+    r"|(?P<subscribes>구독(?:자| ?주체| ?서비스)|소비(?:자| ?주체| ?서비스)|컨슈머|수신자|[Cc]onsumer|[Ss]ubscriber)"
+    r"|(?P<calls>의존 ?(?:대상|서비스)|호출 ?(?:대상|하는 (?:곳|서비스))|연동 ?(?:대상|서비스)|다운스트림)"
+    r"|(?P<called>호출(?:자| ?주체)|업스트림))(?:은|는|:|：| =)\s*[`*(]*"
+)
 
 
 def noun_statements(flat: Flat, start: int, end: int, names: Sequence[Name], context: Context) -> Iterator[Statement]:
@@ -27,21 +40,59 @@ def noun_statements(flat: Flat, start: int, end: int, names: Sequence[Name], con
         between = text[first.end : second.start]
         if first.passive or second.topic or first.key == second.key:
             continue
+        if _OWN.fullmatch(between) and (said := _MADE.match(text, second.end, end)) is not None:
+            # "주문 서비스의 회원 서비스 조회는 2회까지 재시도한다"
+            yield _noun(
+                first, second, said.start(), _modality(text[start:end], text[said.end() : end], context), context
+            )
         if _FROM.fullmatch(between) and (said := _TO.match(text, second.end, end)) is not None:
             modality = _modality(text[start:end], text[said.end() : end], context)
             way = next((n for n in names[index + 2 :] if _WAY.match(text, n.end, end)), None)
             for source, target in [(first, second)] if way is None else [(first, way), (way, second)]:
                 yield _noun(source, target, said.start(), modality, context)
-    for called, caller in pairwise(names):
-        # "B 호출은 A에서만 수행한다"
-        if (
-            _OF.fullmatch(text, called.end, caller.start)
-            and _ONLY.match(text, caller.end, end)
-            and not (caller.passive or called.topic or called.key == caller.key)
-        ):
-            made = _noun(caller, called, caller.end, Modality.EXCLUSIVE, context)
-            made.exclusivity = "only_by"
-            yield made
+    for index, (called, caller) in enumerate(pairwise(names)):
+        # "B 호출은 A에서만 수행한다", "B로 향하는 요청은 A와 C에서 발생한다"
+        if called.topic or not _OF.fullmatch(text, called.end, caller.start):
+            continue
+        callers = _together(text, names[index + 1 :])
+        only = _ONLY.match(text, callers[-1].end, end) is not None
+        if not only and _COMES.match(text, callers[-1].end, end) is None:
+            continue
+        for one in callers:
+            if not one.passive and one.key != called.key:
+                made = _noun(one, called, called.end, Modality.EXCLUSIVE if only else Modality.ASSERTED, context)
+                made.exclusivity = "only_by" if only else ""
+                yield made
+    yield from _roles(text, start, end, names, context)
+
+
+def _together(text: str, names: Sequence[Name]) -> list[Name]:
+    """The first name and those that 와, 과, 및 or a comma joins to it."""
+    found = [names[0]]
+    for name in names[1:]:
+        if _AND.fullmatch(text, found[-1].end, name.start) is None:
+            break
+        found.append(name)
+    return found
+
+
+def _roles(text: str, start: int, end: int, names: Sequence[Name], context: Context) -> Iterator[Statement]:
+    """Who a noun says to publish, subscribe or call: what it is of stands before it, who it is behind it."""
+    for match in _ROLE.finditer(text, start, end):
+        before = [n for n in names if n.end <= match.start()]
+        behind = [n for n in names if n.start >= match.end()]
+        if not before or not behind or behind[0].start > match.end():
+            continue
+        relation = {"publishes": PUBLISHES, "subscribes": SUBSCRIBES}.get(match.lastgroup or "", CALLS)
+        about = [n for n in before if n.topic is (relation != CALLS) and not n.product]
+        modality = _modality(text[start:end], "", context)
+        for name in _together(text, behind):
+            for thing in about[-1:]:
+                source, target = (thing, name) if match.lastgroup == "calls" else (name, thing)
+                if not source.passive and source.key != target.key and (relation != CALLS or not target.topic):
+                    made = _noun(source, target, match.start(), modality, context)
+                    made.relation = relation
+                    yield made
 
 
 def _modality(sentence: str, clause: str, context: Context) -> Modality:

@@ -6,19 +6,20 @@ subject and leaves the topic (은, 는) to the main clause. What a verb takes, n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from designed.extractors import lexicon_ko as lexicon
+from designed.extractors.arrange_ko import arranged
 from designed.extractors.names import Name
-from designed.extractors.units_ko import Unit, shared_events, units_of, with_topics
+from designed.extractors.units_ko import Unit, units_of
 from nexus.model.service import NodeKind
 
 # Verbs that only carry a particle's meaning: 를 통해, 에 의해, 를 위해.
 _POSTPOSITIONS = frozenset({"통하", "거치", "경유", "의하", "위하", "대하", "관하", "따르", "걸치"})
 
 
-_TIMES = frozenset({"때", "후", "뒤", "경우", "전", "다음", "시", "직후"})
 _MEANT = frozenset({"계획", "예정", "방침", "필요"})
 # Nouns that act, though they name nobody.
 _ACTING = (
@@ -60,7 +61,7 @@ def parse(
     text: str, start: int, end: int, names: Sequence[Name], topic: Name | None = None, *, led: bool = False
 ) -> list[Verb]:
     """Frame verbs of the sentence [start, end), in order. `topic` is what 이 이벤트 means at its beginning; `led` says that the item's lead acts."""
-    units = with_topics(shared_events(text, units_of(text, start, end, names)), topic)
+    units = arranged(text, units_of(text, start, end, names), topic)
     found: list[Verb] = []
     pending: list[Argument] = []
     carried: list[Argument] = []
@@ -101,6 +102,11 @@ def _close(
 ) -> None:
     """A verb ends a clause: take its arguments."""
     unit = units[index]
+    if len(groups := _gapped(pending)) > 1:
+        # "A는 B를, C는 D를 호출한다": the verb is said once.
+        for group in groups[:-1]:
+            _close([replace(unit, ending="EC", tag="고")], 0, group, carried, found)
+        pending[:] = groups[-1]
     following = units[index + 1] if index + 1 < len(units) else None
     # "호출할 계획이다" says what the sentence says, and describes no plan.
     adnominal = unit.ending == "ETM" and (following is None or following.noun not in _MEANT)
@@ -110,7 +116,7 @@ def _close(
     topics = [a for a in pending if a.role == "topic"]
     # The nearest 이/가 belongs to a describing clause; 은/는 waits for the main one.
     head = following if adnominal and following is not None and following.kind == "np" and following.names else None
-    time = following is not None and following.kind == "np" and following.noun in _TIMES
+    time = following is not None and following.kind == "np" and following.noun in lexicon.TIMES
     own = subjects[-1:] if adnominal and not time else subjects
     last_topic = max((i for i, a in enumerate(pending) if a.role == "topic"), default=-1)
     taken = [
@@ -119,20 +125,25 @@ def _close(
         if a.role not in ("subj", "topic") and (not adnominal or time or i > last_topic)
     ]
     only = [a for a in own if a.only and a.name is not None]
-    if only and topics and not unit.passive and not any(a.role == "obj" for a in taken):
-        # "A는 B만 호출한다": B is all that it calls.
-        own = [a for a in own if a not in only]
-        taken += [replace(a, role="obj", only=False) for a in only]
+    if only and (topics or carried) and not unit.passive and not any(a.role == "obj" for a in taken):
+        # "A는 B만 호출한다": B is all that it calls; "A는 B만 접근한다": A is what B alone reaches.
+        if stem == "접근" and topics:
+            taken += [replace(a, role="goal") for a in topics]
+            topics = []
+        else:
+            own = [a for a in own if a not in only]
+            taken += [replace(a, role="obj", only=False) for a in only]
     if stem in lexicon.FRAMES:
         verb = Verb(stem, unit.start, unit.end, passive=unit.passive, relative=adnominal and head is not None)
         verb.receives = unit.stem in ("받", "수신") and light == "요청"
         verb.arguments = [a for a in taken if not (light and a.noun == light and a.name is None)]
         verb.subjects = [a for a in own if a.name is not None]
-        if not verb.subjects and not (adnominal and not time):
+        if not verb.subjects and not (adnominal and not time) and not any(_foreign(a) for a in own):
             verb.subjects = [a for a in topics if a.name is not None]
         elif verb.subjects and topics and not adnominal and not any(a.role == "obj" for a in verb.arguments):
             # "결제 서비스는 주문 서비스가 호출한다": the topic is the object.
             verb.arguments += [replace(a, role="obj") for a in topics if a.name is not None]
+        _placed(verb)
         _from_place(verb, unit)
         if head is not None:
             for name in head.names:
@@ -171,6 +182,9 @@ def _close(
             carried[:] = verb.subjects
         elif verb.other and unit.ending == "EC":
             carried[:] = nameless
+        elif not verb.subjects and unit.tag == "nominal":
+            # "알림 서비스에서 이메일 발송 시 SES를 이용한다"
+            carried[:] = [a for a in verb.arguments if acts_at(a)] or carried
     elif not adnominal or time:
         spoken = [*subjects, *topics]
         if any(a.name is not None for a in spoken):
@@ -188,11 +202,27 @@ def _close(
                 pending.remove(argument)
     else:
         # A topic that was the object stays so for the next clause: 이벤트는 A가 발행하고 B가 구독한다.
-        kept = [a for a in topics if a.name is not None and subjects and unit.ending == "EC"]
+        kept = [
+            a for a in topics if a.name is not None and subjects and not any(map(_foreign, own)) and unit.ending == "EC"
+        ]
         pending.clear()
         pending += kept
         if unit.ending == "ETN":
             pending += topics
+
+
+def _gapped(pending: Sequence[Argument]) -> list[list[Argument]]:
+    """Arguments parted before each named subject, where every part has a subject and what it does it to; one part otherwise."""
+    groups: list[list[Argument]] = []
+    for argument in pending:
+        begins = argument.role in ("subj", "topic") and argument.name is not None
+        if not groups or (begins and any(a.role not in ("subj", "topic", "none") for a in groups[-1])):
+            groups.append([])
+        groups[-1].append(argument)
+    subjects = [[a.role for a in group if a.name is not None and a.role in ("subj", "topic")][:1] for group in groups]
+    rest = [{a.role for a in group if a.name is not None} - {"subj", "topic", "none"} for group in groups]
+    same = all(s == subjects[0] and s for s in subjects) and all(r == rest[0] and r for r in rest)
+    return groups if same else [list(pending)]
 
 
 def _light(unit: Unit, pending: Sequence[Argument]) -> str:
@@ -219,18 +249,52 @@ def _light(unit: Unit, pending: Sequence[Argument]) -> str:
                 return last
             if last == "연동":
                 return last
+    if unit.stem in ("있", "없", "가지", "갖", "맺"):
+        held = [a.noun for a in pending if a.role in ("subj", "obj") and a.name is None]
+        if held and held[-1].replace(" ", "") in ("의존", "의존성", "의존관계", "의존도"):
+            return "의존"
     return ""
+
+
+def _placed(verb: Verb) -> None:
+    """‘`paid` 이벤트는 배송 서비스에서 소비한다’, "회원 서비스의 API는 BFF에서만 호출한다": what is spoken of is what is done to."""
+    frame = lexicon.FRAMES[verb.stem]
+    if verb.passive or any(a.role == "obj" for a in verb.arguments):
+        return
+    done = [
+        a
+        for a in verb.subjects
+        if a.role == "topic"
+        and a.name is not None
+        # What is fetched from a place does not say who fetches it.
+        and (a.name.topic or ("source" not in frame and frame.get("obj") == "C"))
+    ]
+    if done and done == verb.subjects and any(acts_at(a) for a in verb.arguments):
+        verb.subjects = []
+        verb.arguments += [replace(a, role="obj") for a in done]
+
+
+def _foreign(argument: Argument) -> bool:
+    """A product that nobody knows acts itself: "Debezium이 읽어"."""
+    return argument.name is None and re.fullmatch(r"[A-Z][A-Za-z0-9]+", argument.noun) is not None
+
+
+def acts_at(argument: Argument) -> bool:
+    """A named place that can act: 주문 서비스에서."""
+    return (
+        argument.role == "source"
+        and argument.name is not None
+        and not argument.name.passive
+        and argument.noun != "from"
+        and argument.noun not in lexicon.AROUND
+    )
 
 
 def _from_place(verb: Verb, unit: Unit) -> None:
     """‘주문 서비스에서 결제 서비스를 호출한다’: the place is who does it, unless somebody else is named."""
     if verb.subjects or verb.passive or verb.receives:
         return
-    places = [
-        a
-        for a in verb.arguments
-        if a.role == "source" and a.name is not None and not a.name.passive and a.noun != "from"
-    ]
+    places = [a for a in verb.arguments if acts_at(a)]
     rest = [
         a for a in verb.arguments if a.name is not None and a not in places and a.role in ("obj", "goal", "with", "via")
     ]
@@ -244,30 +308,39 @@ def _from_place(verb: Verb, unit: Unit) -> None:
 
 def _arguments(units: Sequence[Unit], index: int) -> list[Argument]:
     unit = units[index]
-    role = _role(units, index)
+    role, noun = _role(units, index), unit.noun
     if role == "conjunct":
-        # 와, 과, 및, comma before another name: the role of the next.
+        # 와, 과, 및, comma before another name: the role of the next, and what both have (A와 B의 데이터).
         follow = index + 1
         while follow < len(units) and units[follow].kind == "np":
             role = _role(units, follow)
             if role != "conjunct":
+                noun = noun or units[follow].noun
                 break
             follow += 1
         else:
             role = "with"
     if not unit.names:
-        role = "none" if unit.noun in _TIMES else role
+        role = "none" if unit.noun in lexicon.TIMES else role
         return [Argument(role, None, unit.noun, unit.only)]
     if unit.noun.split(" ")[-1] in lexicon.NOT_SERVICE:
         return [Argument(role, None, unit.noun, unit.only)]
-    only = unit.only or (role == "agent" and units[index + 1].only)
-    return [Argument(role, name, unit.noun, only) for name in unit.names]
+    if unit.noun == "대신":
+        return []
+    only = unit.only or (role in ("agent", "via") and units[index + 1].only)
+    return [Argument(role, name, noun, only) for name in unit.names]
 
 
 def _role(units: Sequence[Unit], index: int) -> str:
     unit = units[index]
     following = units[index + 1] if index + 1 < len(units) else None
     particle = unit.particle
+    if particle == "로,":
+        # "BFF는 게이트웨이로, ...": what the topic is.
+        before = units[index - 1] if index else unit
+        if before.names and before.particle in lexicon.TOPIC and any(n.kind == NodeKind.SERVICE for n in unit.names):
+            return "none"
+        particle = "로"
     if following is not None and following.kind == "verb" and not following.passive:
         if following.stem in ("통하", "거치", "경유") and particle in (*lexicon.OBJECT, ""):
             return "via"
@@ -283,6 +356,9 @@ def _role(units: Sequence[Unit], index: int) -> str:
         return "topic"
     if particle in lexicon.OBJECT:
         return "obj"
+    if particle in ("로", "으로") and unit.names and unit.noun.split(" ")[-1] in lexicon.OFFERED:
+        # "결제 서비스의 API로 거래를 읽는다"
+        return "via"
     if particle in lexicon.GOAL:
         return "goal"
     if particle in lexicon.SOURCE:

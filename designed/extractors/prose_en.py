@@ -16,6 +16,7 @@ from designed.extractors.frames_en import frame_statements
 from designed.extractors.items import Item, items
 from designed.extractors.names import Name, brought
 from designed.extractors.nouns_en import noun_statements
+from designed.extractors.roles_en import role_statements
 from designed.extractors.statements import Context, Statement
 
 # A cheap look before a sentence is taken apart.
@@ -46,13 +47,24 @@ HINT = re.compile(
                 r"messages\b",
                 r"events\b",
                 "integrat",
+                r"caller",
+                r"dependents",
+                r"(?:up|down)stream",
+                r"behind",
+                r"went\b",
+                r"left\b",
             }
         )
     ),
     re.IGNORECASE,
 )
 _MESSAGING = re.compile(
-    r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv",
+    r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv|await|\bwait",
+    re.IGNORECASE,
+)
+# An idea that was not taken up states nothing.
+_DROPPED = re.compile(
+    r"\b(?:decided against|ruled out|rejected the idea|considered (?:\w+ )?(?:having|letting|making|calling|using|moving))\b",
     re.IGNORECASE,
 )
 _ONLY_ONE = re.compile(
@@ -69,7 +81,7 @@ def english_statements(
     inside = [n for n in names if start <= n.start < end]
     if _MESSAGING.search(text):
         inside = sorted([*inside, *brought(flat, start, end, inside)], key=lambda n: n.start)
-    if not inside:
+    if not inside or _DROPPED.search(text):
         return [], None
     parts = items(flat.text, start, end, inside, flat.code)
     made: list[Statement] = []
@@ -79,6 +91,12 @@ def english_statements(
         stop = found[index + 1].index if index + 1 < len(found) else len(parts)
         made += frame_statements(flat, start, end, parts, predicate, stop, context, only_one is not None)
     made += noun_statements(flat, start, end, parts, context, made)
+    stated = {(s.relation, s.source_key, s.target_key) for s in made}
+    made += [
+        s
+        for s in role_statements(flat, start, end, inside, context)
+        if (s.relation, s.source_key, s.target_key) not in stated
+    ]
     subjects = {n.key: n for p in found for n in p.subject.names if p.subject.how == "named" and not p.passive} or {
         n.key: n for p in found for n in p.subject.names if p.subject.how == "named"
     }

@@ -10,25 +10,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from designed.extractors.flat import Flat
-from designed.extractors.lexicon_ko import FRAMES
+from designed.extractors.lexicon_ko import ASYNC, FRAMES, written
 from designed.extractors.modality import korean
 from designed.extractors.names import Name, brought
 from designed.extractors.nouns_ko import noun_statements
-from designed.extractors.parse_ko import Argument, Verb, parse
+from designed.extractors.parse_ko import Argument, Verb, acts_at, parse
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
 from designed.reader import RawName
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
 KO_HINT = re.compile(
-    "|".join(re.escape(stem) for stem in sorted(FRAMES))
-    + "|통한|통해|트래픽|거친|거쳐|보낸|보냅|받[는아은습]|읽는|쓴다|->|→",
+    "|".join(written(stem) for stem in sorted(FRAMES)) + "|통한|통해|트래픽|거친|거쳐|다운스트림|업스트림|->|→",
     re.IGNORECASE,
 )
 _MESSAGING = re.compile(
     r"발행|구독|수신|전송|송출|소비|이벤트|토픽|메시지|메세지|publish|subscribe|consume|produce|emit|listen",
     re.IGNORECASE,
 )
+_RECEIVED = re.compile(r"받[아는은고으습]")
+_ROUTE = re.compile(r"(?:GET|POST|PUT|DELETE|PATCH) /[\w/{}:.-]*[\w}/]", re.ASCII)
 _PROTOCOL = re.compile(
     r"(?<![A-Za-z])(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|Feign ?Client|Feign|OpenFeign|RestTemplate|WebClient)(?![A-Za-z])",
     re.IGNORECASE,
@@ -60,8 +61,10 @@ def korean_statements(
     if KO_HINT.search(text) is None:
         return [], None
     inside = [n for n in names if start <= n.start < end]
-    if _MESSAGING.search(text):
-        own = [n for n in brought(flat, start, end, inside) if _is_topic(flat, n)]
+    messaging = _MESSAGING.search(text) is not None
+    if messaging or _RECEIVED.search(text):
+        # What is just received may be any value: only a dotted name is an event then.
+        own = [n for n in brought(flat, start, end, inside) if _is_topic(flat, n) and (messaging or "." in n.raw.name)]
         inside = sorted([*inside, *own], key=lambda n: n.start)
     if not inside and "이벤트" not in text and "토픽" not in text and context.topic is None:
         return [], None
@@ -96,7 +99,7 @@ def korean_statements(
 
 def _spoken(flat: Flat, start: int, end: int, names: Sequence[Name]) -> str:
     """The text with a plain word in place of code that names nothing: `/v1/coupons` would be taken apart."""
-    text = flat.text
+    text = _ROUTE.sub(lambda m: "API".rjust(len(m[0])), flat.text)
     for first, last in flat.code:
         if start <= first < end and not any(first < name.end and name.start < last for name in names):
             text = text[:first] + "Q" * (last - first) + text[last:]
@@ -122,7 +125,8 @@ def _is_topic(flat: Flat, name: Name) -> bool:
     after = flat.text[name.end : name.end + 12]
     return (
         re.match(
-            r"[`*'\"]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로)", after
+            r"[`*'\"]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로|의 (?:구독|발행|소비|생산|컨슈머|프로듀서))",
+            after,
         )
         is not None
     )
@@ -161,19 +165,63 @@ def _verb(
         subjects = _implicit(context)
         rule = "part" if verb.part else "implicit"
     exclusive = "only_by" if any(s.only for s in verb.subjects) else "only_via" if any(a.only for a in through) else ""
+    pairs = _slots(verb, frame, brokers)
+    ways_in = [a.name for a in through if a.name is not None and not a.name.passive]
+    if exclusive == "only_via" and not pairs and frame.get("obj") == "C":
+        # "결제 서비스는 게이트웨이를 통해서만 호출한다": whoever calls it, the gateway does.
+        yield from (
+            _make(
+                CALLS,
+                way,
+                s,
+                f"{context.rule}.via",
+                verb,
+                Modality.EXCLUSIVE,
+                gateway=way.raw.name,
+                exclusivity=exclusive,
+            )
+            for way in ways_in
+            for s in subjects
+            if not s.topic and s.key != way.key and modality is not Modality.FORBIDDEN
+        )
+    for source in subjects:
+        if source.passive:
+            continue
+        for relation, target in pairs:
+            if source.key == target.key:
+                continue
+            ways = [a.name for a in through if a.name is not None and a.name.key not in (target.key, source.key)]
+            if any(a.name is target for a in through):
+                ways = []
+            if ways and relation == CALLS and not exclusive:
+                yield from _halves(source, target, ways, verb, modality, context)
+                continue
+            yield _make(
+                relation,
+                source,
+                target,
+                f"{context.rule}.{rule}",
+                verb,
+                Modality.EXCLUSIVE if exclusive and modality is not Modality.FORBIDDEN else modality,
+                gateway=ways[0].raw.name if ways and exclusive == "only_via" else "",
+                exclusivity=exclusive,
+            )
+
+
+def _slots(verb: Verb, frame: dict[str, str], brokers: Sequence[Name]) -> list[tuple[str, Name]]:
+    """(relation, target) of each argument that its role makes one."""
     pairs: list[tuple[str, Name]] = []
+    reached = any(a.name is not None and a.role in ("obj", "goal", "source") for a in verb.arguments)
     for argument in verb.arguments:
         if argument.name is None or argument.role == "agent":
             continue
         code = frame.get(argument.role, "")
+        if argument.role == "via" and reached and code in ("C", "W"):
+            # What is reached through it is what is meant.
+            continue
         if code == "O":
-            code = "C" if argument.noun else ""
-        if (
-            argument.role == "via"
-            and len([a for a in verb.arguments if a.name is not None and a.role in ("obj", "goal", "source")]) > 0
-            and code == "C"
-        ):
-            code = ""
+            # What a service has, and no event of its: that comes over a topic.
+            code = "C" if argument.noun and argument.noun.split(" ")[-1] not in ASYNC else ""
         relation = relation_of(code, argument.name.kind, brought=argument.name.brought, asynchronous=True)
         if argument.name.kind == NodeKind.SERVICE and code in ("P", "S"):
             # A service as the goal of 발행 is no channel.
@@ -191,26 +239,7 @@ def _verb(
         # An event without a name goes over the one broker that the sentence names.
         publishes = "P" in frame.values() or "W" in frame.values()
         pairs = [(PUBLISHES if publishes else SUBSCRIBES, brokers[0])]
-    for source in subjects:
-        if source.passive:
-            continue
-        for relation, target in pairs:
-            if source.key == target.key:
-                continue
-            ways = [a.name for a in through if a.name is not None and a.name.key not in (target.key, source.key)]
-            if ways and relation == CALLS and not exclusive:
-                yield from _halves(source, target, ways, verb, modality, context)
-                continue
-            yield _make(
-                relation,
-                source,
-                target,
-                f"{context.rule}.{rule}",
-                verb,
-                Modality.EXCLUSIVE if exclusive and modality is not Modality.FORBIDDEN else modality,
-                gateway=ways[0].raw.name if ways and exclusive == "only_via" else "",
-                exclusivity=exclusive,
-            )
+    return pairs
 
 
 def _halves(
@@ -234,7 +263,7 @@ def _passive(
     acting = [a for a in agents if not a.passive]
     direct = frame.get("obj", "")
     if not acting and direct:
-        acting = [a.name for a in verb.arguments if a.role == "source" and a.name is not None and not a.name.passive]
+        acting = [a.name for a in verb.arguments if acts_at(a) and a.name is not None]
     only = any(a.only for a in verb.arguments)
     for agent in acting:
         for theme in themes:
@@ -250,9 +279,14 @@ def _passive(
                     drawn="reversed",
                     exclusivity="only_by" if only else "",
                 )
-    doers = acting or [s for s in _implicit(context) if not s.passive]
+    yield from _driven(verb, frame, themes, modality, context)
+    ways = [a.name for a in verb.arguments if a.role == "via" and a.name is not None and not a.name.passive]
+    # "파일 서버를 거쳐 S3에 저장된다": what it goes through does it.
+    doers = acting or (ways if not themes else []) or [s for s in _implicit(context) if not s.passive]
     for argument in verb.arguments:
         if argument.name is None or argument.role not in ("goal", "obj", "via") or argument.name in acting:
+            continue
+        if any(t.topic for t in themes) and argument.name.kind == NodeKind.SERVICE:
             continue
         relation = relation_of(
             frame.get(argument.role, ""), argument.name.kind, brought=argument.name.brought, asynchronous=True
@@ -287,6 +321,21 @@ def _passive(
             )
 
 
+def _driven(
+    verb: Verb, frame: dict[str, str], themes: Sequence[Name], modality: Modality, context: Context
+) -> Iterator[Statement]:
+    """‘검색 색인은 `changed` 이벤트로 갱신된다’, "`paid` 이벤트가 배송 서비스에 전달된다": whoever an event reaches subscribes."""
+    reached = [a.name for a in verb.arguments if a.name is not None and a.role in ("goal", "agent", "via")]
+    pairs = []
+    if frame.get("by") == "s":
+        pairs = [(theme, topic) for theme in themes for topic in reached if topic.topic]
+    elif frame.get("obj") == "p" and frame.get("goal") == "W":
+        pairs = [(service, theme) for theme in themes for service in reached if theme.topic and not theme.product]
+    for service, topic in pairs:
+        if not service.passive:
+            yield _make(SUBSCRIBES, service, topic, f"{context.rule}.passive", verb, modality, drawn="reversed")
+
+
 def _implicit(context: Context) -> list[Name]:
     if context.subject is None:
         return [context.previous] if context.previous is not None and not context.previous.passive else []
@@ -301,6 +350,11 @@ def _modality(flat: Flat, start: int, end: int, verb: Verb, context: Context) ->
         else clause
     )
     found = korean(flat.text[start:end], clause)
+    if found is Modality.CONDITIONAL and korean(flat.text[start : verb.end], "") is Modality.ASSERTED:
+        # The verb ends its clause: only a condition before it, or in brackets, is its own.
+        behind = flat.text[verb.end : end]
+        if "(" not in behind or korean(behind[behind.index("(") :], "") is Modality.ASSERTED:
+            found = Modality.ASSERTED
     return (
         context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
     )

@@ -30,7 +30,7 @@ def be_before(items: Sequence[Item], index: int, clause: int) -> bool:
     position = index - 1
     while position >= clause and items[position].kind in ("adv", "neg", "modal"):
         position -= 1
-    if position >= clause and items[position].kind == "be":
+    if position >= clause and (items[position].kind == "be" or items[position].lemma == "get"):
         return True
     # "is read and cached by": the auxiliary is shared.
     return (
@@ -124,7 +124,11 @@ def _phrase(items: Sequence[Item], position: int, clause: int) -> Subject:
         left = first - 1
         while left >= clause and (
             items[left].kind == "adv"
-            or (items[left].kind == "word" and not items[left].code and items[left].word not in lexicon.PARTS)
+            or (
+                items[left].kind == "word"
+                and not items[left].code
+                and items[left].word not in lexicon.PARTS | lexicon.CONTROL
+            )
         ):
             left -= 1
         while left >= clause and items[left].kind == "det":
@@ -135,6 +139,9 @@ def _phrase(items: Sequence[Item], position: int, clause: int) -> Subject:
                 if left - 1 >= clause and items[left - 1].kind in ("word", "name")
                 else OTHER
             )
+            if names[0] is not None and names[0].topic and left and items[left - 1].word in lexicon.CARRIED:
+                # "Events on `x` are produced by": what is on the topic is the topic's.
+                return Subject("named", (names[0],))
             if outer.how == "part" and items[left].word in ("of", "in", "inside", "on", "within"):
                 return Subject("named", tuple(n for n in reversed(names) if n is not None))
             return outer

@@ -15,7 +15,7 @@ from nexus.model.service import NodeKind
 _NOUNS = frozenset({"NNG", "NNP", "NNB", "SL", "SN", "XSN", "SH", "XR", "NR"})
 _VERBS = frozenset({"VV", "VA", "VX", "VCP", "VCN"})
 _PARTICLES = frozenset({"은", "는", "이", "가", "을", "를", "에", "에서", "에게", "로", "으로", "와", "과", "만", "도"})
-_CHANNELS = frozenset({"이벤트", "토픽", "메시지", "메세지", "큐", "채널"})
+_PARTED = lexicon.TIMES | {"대신"}
 _EVENT_HEADS = frozenset({"이벤트", "토픽", "메시지", "메세지"})
 
 
@@ -58,6 +58,8 @@ def units_of(text: str, start: int, end: int, names: Sequence[Name]) -> list[Uni
             continue
         if morph.tag == "SC" and units and units[-1].kind == "np" and not units[-1].particle and at:
             units[-1] = replace(units[-1], particle=",")
+        elif morph.tag == "SC" and units and units[-1].particle in ("로", "으로"):
+            units[-1] = replace(units[-1], particle="로,")
         elif morph.tag == "MAJ" and morph.form == "및" and units and units[-1].kind == "np":
             units[-1] = replace(units[-1], particle="및")
         position += 1
@@ -199,11 +201,11 @@ def _near(one: Morph, other: Morph) -> bool:
 
 
 def _nominal(morphs: Sequence[Morph], position: int) -> bool:
-    """A verbal noun that ends a phrase: "결제 서비스 호출", "호출 후", "호출 및 저장", "호출은 금지"."""
+    """A verbal noun that ends a phrase: "결제 서비스 호출", "호출 후", "호출 및 저장", "호출은 금지", "호출 가능"."""
     rest = morphs[position + 1 : position + 5]
     if not rest or rest[0].tag in ("SF", "SC", "SSC", "SSO", "SY"):
         return True
-    if rest[0].form in ("후", "및", "시", "뒤") or rest[0].tag == "MAJ":
+    if rest[0].form in ("후", "및", "시", "뒤", "가능", "불가", "불가능") or rest[0].tag == "MAJ":
         return True
     return (
         rest[0].form in ("은", "는", "을", "를", "이")
@@ -223,6 +225,9 @@ def _phrase(
     while position < len(morphs):
         morph = morphs[position]
         name = next((n for offset, n in back.items() if morph.start <= offset < morph.end), None)
+        if name is not None and nouns and nouns[-1] in _PARTED:
+            # "A 대신 B를", "검증한 뒤 B에" are two phrases.
+            break
         if name is not None:
             names.append(name)
             end = morph.end
@@ -241,7 +246,7 @@ def _phrase(
         if morph.tag in _NOUNS:
             if nouns or names or morph.start > first.start:
                 verb = _verb(morphs, position, start)
-                if verb is not None:
+                if verb is not None or nouns[-1:] == ["대신"]:
                     break
             nouns.append(morph.form)
             end = morph.end
@@ -322,58 +327,3 @@ def _event(
         NodeKind.TOPIC.value,
         brought=True,
     )
-
-
-def with_topics(units: list[Unit], topic: Name | None) -> list[Unit]:
-    """‘이를’, "이 이벤트를", "해당 큐를": the topic that was named last."""
-    for index, unit in enumerate(units):
-        topics = [n for n in unit.names if n.topic and not n.product]
-        if topics:
-            topic = topics[-1] if len(topics) == 1 else None
-        elif (
-            unit.kind == "np"
-            and topic is not None
-            and not unit.names
-            and unit.particle in (*lexicon.OBJECT, *lexicon.TOPIC, *lexicon.GOAL, "에서")
-        ):
-            words = unit.noun.split(" ")
-            following = units[index + 1] if index + 1 < len(units) else None
-            received = (
-                following is not None
-                and unit.particle in lexicon.OBJECT
-                and lexicon.FRAMES.get(following.stem, {}).get("obj") in ("s", "S")
-            )
-            if (
-                (unit.determiner in lexicon.THIS and words[-1] in _CHANNELS)
-                or words == ["이"]
-                or (received and not unit.determiner and len(words) == 1 and words[0] in _CHANNELS)
-            ):
-                units[index] = replace(unit, names=(topic,))
-    return units
-
-
-def shared_events(text: str, units: list[Unit]) -> list[Unit]:
-    """‘주문 생성 및 배송 변경 이벤트’: both are events."""
-    for index in range(len(units) - 1, 0, -1):
-        unit, before = units[index], units[index - 1]
-        if (
-            unit.kind == "np"
-            and before.kind == "np"
-            and before.particle in ("및", ",")
-            and not before.names
-            and any(n.brought for n in unit.names)
-            and " " in before.noun
-        ):
-            label = text[before.start : before.end].strip(" ,")
-            label = re.sub(r"\s*(?:및|,)$", "", label)
-            name = Name(
-                before.start,
-                before.end,
-                before.end,
-                RawName(label, NodeKind.TOPIC.value),
-                f"topic:{label}",
-                NodeKind.TOPIC.value,
-                brought=True,
-            )
-            units[index - 1] = replace(before, names=(name,))
-    return units

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
 
 from nexus.model.claim import Claim, Via
 from nexus.model.service import Node
@@ -30,9 +29,16 @@ class Relation(StrEnum):
     DELIVERS_OBSERVED = "DELIVERS_OBSERVED"
 
 
+# Ranks around those that documents promise: how many calls took longer is known as exactly as the ranks beside the limit.
+FINE = (0.85, 0.92, 0.97, 0.98, 0.995, 0.998)
+
+
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Summary of a sketch, milliseconds. Quantiles carry the sketch's stated relative error."""
+    """Summary of a sketch, milliseconds. Quantiles carry the sketch's stated relative error.
+
+    `fine`: the values at the ranks `FINE`, where they are known; for promises, neither shown nor stored.
+    """
 
     count: int
     sum: float
@@ -42,9 +48,11 @@ class Latency:
     p95: float
     p99: float
     max: float
+    fine: tuple[float, ...] = field(default=(), compare=False)
 
 
-class Cause(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cause:
     """An operation pair behind an edge; null where there is none to name (publishing has no callee). "(other)" is the overflow row."""
 
     caller_operation: str | None
@@ -52,7 +60,8 @@ class Cause(NamedTuple):
     calls: int
 
 
-class Exemplar(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Exemplar:
     """A trace that shows the edge. `outcome` is error, slowest or ordinary; ids are lower-case hex."""
 
     outcome: str

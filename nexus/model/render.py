@@ -79,12 +79,12 @@ def measures_json(edge: ObservedEdge) -> dict[str, Any]:
         "target_versions": list(edge.target_versions),
         "folded": edge.folded,
         "causes": [
-            {"caller_operation": caller, "callee_operation": callee, "calls": calls}
-            for caller, callee, calls in edge.causes
+            {"caller_operation": c.caller_operation, "callee_operation": c.callee_operation, "calls": c.calls}
+            for c in edge.causes
         ],
         "exemplars": [
-            {"outcome": outcome, "trace_id": trace, "span_id": span, "duration_ms": duration}
-            for outcome, trace, span, duration in edge.exemplars
+            {"outcome": e.outcome, "trace_id": e.trace_id, "span_id": e.span_id, "duration_ms": e.duration_ms}
+            for e in edge.exemplars
         ],
     }
 

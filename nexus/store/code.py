@@ -232,7 +232,11 @@ def anchors_of(
         return cursor.execute(_SQL["anchors_of"], values).fetchall()
 
 
-def _copy(connection: Connection, statement: str, rows: Iterable[Sequence[object]]) -> None:
+def _copy(connection: Connection, statement: str, found: Iterable[Sequence[object]]) -> None:
+    rows = list(found)
+    if not rows:
+        # Most documents name no code.
+        return
     with connection.cursor() as cursor, cursor.copy(_SQL[statement]) as copy:
         for row in rows:
             copy.write_row(row)

@@ -1,4 +1,4 @@
-"""Dataclasses of `nexus.model` to JSON and back, defaults left out. Exact: `decode(type(x), encode(x)) == x`."""
+"""Dataclasses of `nexus.model` to JSON and back, defaults and what no comparison looks at left out. Exact: `decode(type(x), encode(x)) == x`."""
 
 from __future__ import annotations
 
@@ -92,6 +92,8 @@ def _fields_of(cls: Any) -> list[tuple[str, Any]]:
     """(name, default) of each field; a field without one has a default that equals nothing."""
     found: list[tuple[str, Any]] = []
     for field in dataclasses.fields(cls):
+        if not field.compare:
+            continue
         if field.default_factory is not dataclasses.MISSING:
             found.append((field.name, field.default_factory()))
         else:

@@ -66,3 +66,8 @@ def test_what_a_service_was_seen_to_answer_to_is_no_node_beside_it() -> None:
     registry = Registry(fold((), from_traces(nodes, aliases, answered)))
     for name in ("cart.prod.svc", "cart.prod.svc:7070", "shop.Cart"):
         assert registry.resolve(name).entity.name == "basket"
+
+
+def test_a_service_that_was_also_called_without_an_answer_is_a_service() -> None:
+    nodes = [("cart", NodeKind.SERVICE, "prod"), ("cart", NodeKind.EXTERNAL, "prod")]
+    assert [(e.name, e.kind) for e in fold((), from_traces(nodes))] == [("cart", "service")]

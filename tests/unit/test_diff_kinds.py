@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 
+from designed.entity_names import entity_rid
 from diff.cadence import Cadence
 from diff.compare import kinds
 from diff.evidence import Evidence
 from diff.simulate import TrueEdge, says
-from nexus.model.service import NodeKind
-from nexus.testing.drift import KNOWN, judged, sim
+from nexus.model.entity import Entity
+from nexus.model.registry import Registry
+from nexus.model.service import Node, NodeKind
+from nexus.testing.drift import KNOWN, Edit, judged, rows, sim
 
 
 def test_a_true_document_has_no_drift() -> None:
@@ -42,6 +46,40 @@ def test_a_canary_stays_emerging() -> None:
     assert judged(sim(TrueEdge("a", "d", versions=("1", "2")), versions=versions), KNOWN)["a", "CALLS", "d"] == {
         "robust"
     }
+
+
+def of_versions(of_day: Callable[[int], tuple[str, ...]]) -> Edit:
+    """The caller `a` runs those versions on each day since the history began."""
+
+    def change(evidence: Evidence) -> Evidence:
+        days = [
+            replace(s, versions=of_day((s.day - evidence.history_from).days)) if s.service.name == "a" else s
+            for s in evidence.service_days
+        ]
+        return replace(evidence, service_days=tuple(days))
+
+    return change
+
+
+def test_what_one_version_calls_is_no_canary_once_it_is_the_only_one_or_the_older_one() -> None:
+    new, old = sim(TrueEdge("a", "d", versions=("2",))), sim(TrueEdge("a", "d", versions=("1",)))
+    beside = of_versions(lambda day: ("1", "2") if day >= 30 else ("1",))
+    assert judged(new, KNOWN, change=beside)["a", "CALLS", "d"] == {"emerging"}
+    assert judged(old, KNOWN, change=beside)["a", "CALLS", "d"] == {"robust"}
+    over = of_versions(lambda day: ("2",) if day >= 30 else ("1",))
+    assert judged(new, KNOWN, change=over)["a", "CALLS", "d"] == {"robust"}
+
+
+def test_a_service_and_its_name_as_a_host_are_one_finding() -> None:
+    """While a service is down its callers show its name as a host; what nothing documents is one relation all the same."""
+    known = Entity(entity_rid("d", NodeKind.SERVICE), "d", NodeKind.SERVICE.value)
+    evidence = sim(TrueEdge("a", "d")).evidence(60, KNOWN)
+    called = next(e for e in evidence.observed if e.target.name == "d" and e.source.name == "a")
+    beside = replace(called, rid="unanswered", target=Node("d", NodeKind.EXTERNAL))
+    evidence = replace(evidence, registry=Registry((known,)), observed=(*evidence.observed, beside))
+    (row,) = [r for r in rows(evidence) if (r.finding.source.name, r.finding.target.name) == ("a", "d")]
+    assert row.kind.status == "robust"
+    assert len(row.subject.edges) == 2
 
 
 def test_rare_external_and_infrastructure() -> None:

@@ -14,8 +14,8 @@ from nexus.model.edge import Cause, Latency
 from nexus.testing.drift import KNOWN, edit, judged, rows, sim
 
 
-def latency(count: int, p90: float, p99: float, top: float) -> Latency:
-    return Latency(count, count * 10.0, 1.0, 10.0, p90, p90, p99, top)
+def latency(count: int, p90: float, p99: float, top: float, fine: tuple[float, ...] = ()) -> Latency:
+    return Latency(count, count * 10.0, 1.0, 10.0, p90, p90, p99, top, fine)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,9 @@ def latency(count: int, p90: float, p99: float, top: float) -> Latency:
         (latency(298, 50, 90, 190), {"confirmed"}, "inconclusive"),
         (latency(5000, 300, 400, 900), {"confirmed", "latency"}, None),
         (latency(5000, 100, 205, 900), {"confirmed"}, "inconclusive"),
+        # Four in a hundred took longer, which p95 and p99 alone cannot tell from one.
+        (latency(2000, 50, 400, 900, (50, 50, 350, 400, 500, 800)), {"confirmed", "latency"}, None),
+        (latency(5000, 50, 90, 900, (50, 50, 50, 90, 150, 190)), {"confirmed"}, "met"),
     ],
 )
 def test_latency_promises(sketch: Latency, statuses: set[str], outcome: str | None) -> None:

@@ -8,6 +8,7 @@ import random
 import polars as pl
 
 from aggregator.sketch import QUANTILES, RELATIVE_ERROR, ZERO_BUCKET, bucket, quantiles, value
+from nexus.model.edge import FINE
 
 
 def sketch(samples):
@@ -31,6 +32,9 @@ def test_quantiles_are_those_of_the_nearest_rank():
     ordered = sorted(samples)
     for name, q in QUANTILES.items():
         assert math.isclose(found[name], ordered[math.ceil(q * len(ordered)) - 1], rel_tol=RELATIVE_ERROR * 1.001)
+    for q in FINE:
+        found_at = ordered[math.ceil(q * len(ordered)) - 1]
+        assert math.isclose(found[f"fine{q}"], found_at, rel_tol=RELATIVE_ERROR * 1.001)
     assert found["count"] == len(samples)
 
 
