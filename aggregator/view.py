@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from aggregator.tracequery import grafana_url, tempo_url, trace_query
-from nexus.model.edge import Cause, Exemplar, Latency, ObservedEdge, Relation, Support, TraceQuery
+from nexus.model.edge import ObservedEdge, Relation, Support, TraceQuery
 from nexus.model.service import Node, NodeKind
 from nexus.store.observed_read import EdgeRow
 
@@ -53,9 +53,9 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         protocols=row["protocol"],
         via=row["via"],
         basis=row["basis"],
-        client_latency=_latency(row["client"]),
-        server_latency=_latency(row["server"]),
-        queue=_latency(row["queue"]),
+        client_latency=row["client"],
+        server_latency=row["server"],
+        queue=row["queue"],
         first_seen=_time(row["first_ns"]),
         last_seen=_time(row["last_ns"]),
         active_days=row["active_days"],
@@ -65,14 +65,10 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         aliases=row["alias"],
         addresses=row["address"],
         folded=row["folded"],
-        causes=tuple(Cause(*one) for one in row["causes"]),
-        exemplars=tuple(Exemplar(*one) for one in row["examples"]),
+        causes=row["causes"],
+        exemplars=row["examples"],
         trace_query=_query(edge, source, target, row, links),
     )
-
-
-def _latency(found: list[Any] | None) -> Latency | None:
-    return None if found is None else Latency(*found)
 
 
 def _time(ns: int | None) -> datetime | None:
