@@ -70,8 +70,8 @@ def summaries(stored: pl.DataFrame) -> list[dict[str, Any]]:
         }
         for row, counts, blob, full in zip(rows.iter_rows(named=True), bags, shown, crowded, strict=True)
     ]
-    for at, number, *latency, fine in _latencies(lines.select(*PACKED), rows):
-        out[at][LATENCIES[number]] = Latency(*latency, fine=tuple(fine))
+    for at, number, *fields, fine in _latencies(lines.select(*PACKED), rows):
+        out[at][LATENCIES[number]] = Latency(*(*fields, tuple(fine)))
     return out
 
 
@@ -153,7 +153,7 @@ def _adjusted(bags: Bags, observed: int) -> dict[str, float | None]:
     }
 
 
-def _latencies(sketches: pl.DataFrame, rows: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
+def _latencies(sketches: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Any]:
     """Place in `rows`, which of `LATENCIES`, and the fields of its `Latency`."""
     summed = add_sketches(sketches.filter(pl.col("sketches").bin.size() > 0))
     of_rows = summed.join(rows.select(*ROW, edge_=pl.int_range(pl.len())), on=ROW).select(
