@@ -12,6 +12,8 @@ from datetime import timedelta
 import structlog
 
 from knowledge.embedding import PassageEmbedding
+from knowledge.language import language_of
+from knowledge.retrieval.centre import centres, towards
 from knowledge.retrieval.expand import Expansion
 from knowledge.retrieval.fit import is_weak, threshold
 from knowledge.retrieval.fuse import capped, minmax, rrf
@@ -25,7 +27,16 @@ from nexus.ports.search import Hit, SearchRequest, SearchResult
 from nexus.store.keywords import QuestionTerms, bm25
 from nexus.store.passages import PassageRow, readable_passages
 from nexus.store.pool import Connection, Database
-from nexus.store.search import Match, Reader, index_name, indexes, languages, nearest_exact, nearest_indexed
+from nexus.store.search import (
+    Match,
+    Reader,
+    index_name,
+    indexes,
+    languages,
+    nearest_exact,
+    nearest_indexed,
+    with_cosines,
+)
 from nexus.store.vectors import Generation, half
 
 log = structlog.get_logger("nexus.knowledge")
@@ -66,10 +77,11 @@ def language_lists(passages: dict[str, int]) -> list[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Vector:
-    """A question's vector and the generation that it compares with."""
+    """A question's vector, the generation that it compares with, and the language it was asked in."""
 
     generation: Generation
     values: Vectors
+    language: str
 
 
 class HybridRetriever:
@@ -122,7 +134,9 @@ class HybridRetriever:
                 # The route was for vectors alone; words are better than nothing, and it is said.
                 words, ideal = self._words(connection, reader, terms, fetched)
             best_bm25 = max((match.score for match in words), default=None)
-            best_cosine = max((match.score for found in near.values() for match in found), default=None)
+            best_cosine = max(
+                (match.cosine for found in near.values() for match in found if match.cosine is not None), default=None
+            )
             likely = [match.rid for match in words]
             words, near, fused = self._shortened(words, near, depth, request.top_k)
             rows = {
@@ -178,7 +192,7 @@ class HybridRetriever:
         embedder: Embedder | None = self._embedding.embedder()
         identity = self._embedding.identity()
         return (
-            _Vector(identity, embedder.question(query[:MAX_QUERY]))
+            _Vector(identity, embedder.question(query[:MAX_QUERY]), language_of(query))
             if embedder is not None and identity is not None
             else None
         )
@@ -208,11 +222,13 @@ class HybridRetriever:
             degraded.append("vectors pending" if left < total else "vectors pending: keywords only")
         if left == total:
             return {}
-        vector = half(question.values)
+        means = centres(generation.model, generation.dimension)
         ready = indexes(connection) if max(passages.values()) >= self._options.exact_below else {}
         out: dict[str, list[Match]] = {}
         for group in language_lists(passages):
             found: list[Match] = []
+            ranking = towards(question.values, question.language, group[0], means)
+            vector = half(ranking)
             for language in group:
                 size = ready.get(index_name(generation.name, language))
                 # To compare all that a narrow filter leaves is faster than an index of everything, and misses nothing.
@@ -224,6 +240,8 @@ class HybridRetriever:
                 else:
                     found += nearest_exact(connection, reader, generation.name, language, vector, depth)
             found = sorted(found, key=lambda match: (-match.score, match.rid))[:depth]
+            if ranking is not question.values:
+                found = with_cosines(connection, reader, generation.name, found, half(question.values))
             # Cosines of one model lie close together: what counts is how far a passage is above the end of the list.
             out[group[0]] = supported(found, floor=min((match.score for match in found), default=0.0))
         return out
@@ -255,7 +273,7 @@ class HybridRetriever:
         near: dict[str, list[Match]],
     ) -> list[Hit]:
         by_word = {match.rid: (rank, match.score) for rank, match in enumerate(words, 1)}
-        by_vector = {match.rid: (rank, match.score) for found in near.values() for rank, match in enumerate(found, 1)}
+        by_vector = {match.rid: (rank, match.cosine) for found in near.values() for rank, match in enumerate(found, 1)}
         hits = []
         for rid in top:
             word, vector = by_word.get(rid), by_vector.get(rid)
