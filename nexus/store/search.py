@@ -81,7 +81,7 @@ def with_cosines(
         "vector": vector,
         "ids": [match.id for match in matches],
     }
-    cosines = dict(connection.execute(_SQL["cosines"], values).fetchall())
+    cosines: dict[int, float] = dict(connection.execute(_SQL["cosines"], values).fetchall())
     return [replace(match, cosine=cosines.get(match.id, match.cosine)) for match in matches]
 
 
