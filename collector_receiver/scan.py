@@ -20,7 +20,7 @@ from nexus.model.compiled import compiled, inlined
 
 # A field ends after its beginning, so place 0 stands for "damaged".
 _U: Final = np.uint64
-_0, _1, _2, _4, _7, _8 = _U(0), _U(1), _U(2), _U(4), _U(7), _U(8)
+_0, _1, _2, _4, _7, _8, _9 = _U(0), _U(1), _U(2), _U(4), _U(7), _U(8), _U(9)
 MAX_START: Final = _U(2**63 - 1)
 
 # Fewest bytes, with tags and lengths, of a usable span (two ids and a start) and of a usable link (two ids).
@@ -81,12 +81,18 @@ def _unusual_field(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, Pl
 @inlined
 def _field(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, Place]:
     """(tag, number or place of the content, place after the field); the last is 0 where it is damaged."""
-    if end - at > _1 and data[at + _1] < 128:
-        # The usual field: a text or message below 128 bytes.
+    if end - at > _1 and _8 <= data[at] < 128:
         tag, value = _U(data[at]), at + _2
-        after = value + _U(data[at + _1])
-        if tag & _U(0x87) == _2 and tag > _7 and after <= end:
-            return tag, value, after
+        wire, size = tag & _7, _U(data[at + _1])
+        if size < 128:
+            # The usual fields: a text or message, or a number, below 128.
+            after = value + size
+            if wire == _2 and after <= end:
+                return tag, value, after
+            if wire == _0:
+                return tag, size, value
+        if wire == _1 and end - at > _8:
+            return tag, at + _1, at + _9
     return _unusual_field(data, at, end)
 
 
