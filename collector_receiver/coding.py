@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collector_receiver.machine_words import put_word, word
-from collector_receiver.name_table import Place, same
+from collector_receiver.machine_words import Place, put_word, word
+from collector_receiver.name_table import same
 from collector_receiver.scan import MAX_START
 from collector_receiver.scan_layout import PAD, Bytes, Words
 from nexus.model.compiled import compiled, inlined

@@ -9,8 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from collector_receiver.machine_words import word
-from collector_receiver.name_table import Place
+from collector_receiver.machine_words import Place, word
 from collector_receiver.scan_layout import Bytes
 from nexus.model.compiled import compiled, inlined
 

@@ -7,12 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from collector_receiver.machine_words import word
+from collector_receiver.machine_words import Place, word
 from collector_receiver.scan_layout import PAD, Bytes, Names
 from nexus.model.compiled import inlined
 
-# Places are unsigned throughout: mixed with signed numbers they would become floats.
-Place = np.uint64
 _U: Final = np.uint64
 _1, _8 = _U(1), _U(8)
 _SLOTS: Final = 1024

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from collector_receiver.machine_words import word
-from collector_receiver.name_table import Place, is_named
+from collector_receiver.machine_words import Place, word
+from collector_receiver.name_table import is_named
 from collector_receiver.scan_layout import Bytes, Names
 from nexus.model.compiled import compiled, inlined
 
@@ -149,9 +149,7 @@ def _key_value(data: Bytes, at: Place, end: Place, names: Names) -> int:
 
 
 @compiled
-def _resource(
-    data: Bytes, at: Place, end: Place, names: Names, kept: Any, count: Place
-) -> tuple[Place, bool]:
+def _resource(data: Bytes, at: Place, end: Place, names: Names, kept: Any, count: Place) -> tuple[Place, bool]:
     """Note the attributes of a Resource behind `count` others: (how many there are then, whether it is whole)."""
     while at < end:
         tag, content, at = _field(data, at, end)

@@ -44,7 +44,8 @@ from collector_receiver.json_text import (
     string,
     text,
 )
-from collector_receiver.name_table import Place, is_named
+from collector_receiver.machine_words import Place
+from collector_receiver.name_table import is_named
 from collector_receiver.scan_layout import Bytes, Names
 from collector_receiver.written_fields import begin, finish, fixed, id_field, string_field, varint, width
 from nexus.model.compiled import compiled
@@ -204,9 +205,7 @@ def _status(data: Bytes, at: Place, end: Place, out: Bytes, to: Place) -> tuple[
 
 
 @compiled
-def _span(
-    data: Bytes, at: Place, end: Place, names: Names, out: Bytes, to: Place
-) -> tuple[Place, Place]:
+def _span(data: Bytes, at: Place, end: Place, names: Names, out: Bytes, to: Place) -> tuple[Place, Place]:
     """A span."""
     seen, number, negative = _0, _0, False
     to = begun = begin(out, to, 0x12)
@@ -257,9 +256,7 @@ def _span(
 
 
 @compiled
-def _spans(
-    data: Bytes, at: Place, end: Place, names: Names, out: Bytes, to: Place
-) -> tuple[Place, Place, bool]:
+def _spans(data: Bytes, at: Place, end: Place, names: Names, out: Bytes, to: Place) -> tuple[Place, Place, bool]:
     """The spans of an object of `scopeSpans`; and whether there are any."""
     seen, some = _0, False
     to = begun = begin(out, to, 0x12)
@@ -289,9 +286,7 @@ def _spans(
 
 
 @compiled
-def _resource(
-    data: Bytes, at: Place, end: Place, names: Names, out: Bytes, to: Place
-) -> tuple[Place, Place]:
+def _resource(data: Bytes, at: Place, end: Place, names: Names, out: Bytes, to: Place) -> tuple[Place, Place]:
     seen = _0
     to = begun = begin(out, to, 0x0A)
     while True:
