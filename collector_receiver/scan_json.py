@@ -44,8 +44,9 @@ from collector_receiver.json_text import (
     string,
     text,
 )
-from collector_receiver.name_table import Place, is_named
-from collector_receiver.scan_layout import Bytes, Names, Words
+from collector_receiver.machine_words import Place
+from collector_receiver.name_table import is_named
+from collector_receiver.scan_layout import Bytes, Names
 from collector_receiver.written_fields import begin, finish, fixed, id_field, string_field, varint, width
 from nexus.model.compiled import compiled
 
@@ -55,13 +56,13 @@ _0, _1, _2, _4, _8 = _U(0), _U(1), _U(2), _U(4), _U(8)
 
 @compiled
 def _attribute(
-    data: Bytes, source: Words, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place
+    data: Bytes, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place
 ) -> tuple[Place, Place]:
     """A KeyValue; an empty field where its name is not kept."""
     seen, kept, named, valued = _0, False, False, False
     key, key_size = _0, _0
     while True:
-        at, which, seen = member(data, source, at, end, seen)
+        at, which, seen = member(data, at, end, seen)
         if at == _0:
             return _0, to
         if which < 0:
@@ -71,9 +72,9 @@ def _attribute(
             if after == _0 or valued or key_size != after - key - _1:
                 return _0, to
             at, named = after, True
-            kept = is_named(data, source, key, key + key_size, names)
+            kept = is_named(data, key, key + key_size, names)
         elif which == VALUE and kept:
-            at, to = _kept(data, source, at, end, key, key_size, tag, out, to)
+            at, to = _kept(data, at, end, key, key_size, tag, out, to)
             valued = True
         else:
             valued |= which == VALUE
@@ -90,13 +91,13 @@ def _attribute(
 
 @compiled
 def _kept(
-    data: Bytes, source: Words, at: Place, end: Place, key: Place, key_size: Place, tag: int, out: Bytes, to: Place
+    data: Bytes, at: Place, end: Place, key: Place, key_size: Place, tag: int, out: Bytes, to: Place
 ) -> tuple[Place, Place]:
     """The KeyValue of a key, where its value is a text, an integer or a boolean."""
     seen, kind = _0, 0
     first, size, number = _0, _0, _0
     while True:
-        at, which, seen = member(data, source, at, end, seen)
+        at, which, seen = member(data, at, end, seen)
         if at == _0:
             return _0, to
         if which < 0:
@@ -138,7 +139,7 @@ def _kept(
 
 @compiled
 def _attributes(
-    data: Bytes, source: Words, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place
+    data: Bytes, at: Place, end: Place, names: Names, tag: int, out: Bytes, to: Place
 ) -> tuple[Place, Place]:
     first = True
     while True:
@@ -146,13 +147,13 @@ def _attributes(
         if at == _0 or not more:
             return at, to
         first = False
-        at, to = _attribute(data, source, at, end, names, tag, out, to)
+        at, to = _attribute(data, at, end, names, tag, out, to)
         if at == _0:
             return _0, to
 
 
 @compiled
-def _links(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: Place) -> tuple[Place, Place]:
+def _links(data: Bytes, at: Place, end: Place, out: Bytes, to: Place) -> tuple[Place, Place]:
     first = True
     while True:
         at, more = item(data, at, end, first)
@@ -162,7 +163,7 @@ def _links(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: Pl
         to = begun = begin(out, to, 0x6A)
         seen = _0
         while True:
-            at, which, seen = member(data, source, at, end, seen)
+            at, which, seen = member(data, at, end, seen)
             if at == _0:
                 return _0, to
             if which < 0:
@@ -179,11 +180,11 @@ def _links(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: Pl
 
 
 @compiled
-def _status(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: Place) -> tuple[Place, Place]:
+def _status(data: Bytes, at: Place, end: Place, out: Bytes, to: Place) -> tuple[Place, Place]:
     seen = _0
     to = begun = begin(out, to, 0x7A)
     while True:
-        at, which, seen = member(data, source, at, end, seen)
+        at, which, seen = member(data, at, end, seen)
         if at == _0:
             return _0, to
         if which < 0:
@@ -204,14 +205,12 @@ def _status(data: Bytes, source: Words, at: Place, end: Place, out: Bytes, to: P
 
 
 @compiled
-def _span(
-    data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place
-) -> tuple[Place, Place]:
+def _span(data: Bytes, at: Place, end: Place, names: Names, out: Bytes, to: Place) -> tuple[Place, Place]:
     """A span."""
     seen, number, negative = _0, _0, False
     to = begun = begin(out, to, 0x12)
     while True:
-        at, which, seen = member(data, source, at, end, seen)
+        at, which, seen = member(data, at, end, seen)
         if at == _0:
             return _0, to
         if which < 0:
@@ -228,11 +227,11 @@ def _span(
         elif which == NAME:
             at, to = string_field(data, at, end, 0x2A, out, to)
         elif which == ATTRIBUTES:
-            at, to = _attributes(data, source, at, end, names, 0x4A, out, to)
+            at, to = _attributes(data, at, end, names, 0x4A, out, to)
         elif which == LINKS:
-            at, to = _links(data, source, at, end, out, to)
+            at, to = _links(data, at, end, out, to)
         elif which == STATUS:
-            at, to = _status(data, source, at, end, out, to)
+            at, to = _status(data, at, end, out, to)
         elif which in (KIND, START, END, FLAGS):
             at, number, negative = integer(data, at, end)
             if at == _0 or negative:
@@ -257,14 +256,12 @@ def _span(
 
 
 @compiled
-def _spans(
-    data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place
-) -> tuple[Place, Place, bool]:
+def _spans(data: Bytes, at: Place, end: Place, names: Names, out: Bytes, to: Place) -> tuple[Place, Place, bool]:
     """The spans of an object of `scopeSpans`; and whether there are any."""
     seen, some = _0, False
     to = begun = begin(out, to, 0x12)
     while True:
-        at, which, seen = member(data, source, at, end, seen)
+        at, which, seen = member(data, at, end, seen)
         if at == _0:
             return _0, to, some
         if which < 0:
@@ -283,26 +280,24 @@ def _spans(
             if not more:
                 break
             first, some = False, True
-            at, to = _span(data, source, at, end, names, out, to)
+            at, to = _span(data, at, end, names, out, to)
             if at == _0:
                 return _0, to, some
 
 
 @compiled
-def _resource(
-    data: Bytes, source: Words, at: Place, end: Place, names: Names, out: Bytes, to: Place
-) -> tuple[Place, Place]:
+def _resource(data: Bytes, at: Place, end: Place, names: Names, out: Bytes, to: Place) -> tuple[Place, Place]:
     seen = _0
     to = begun = begin(out, to, 0x0A)
     while True:
-        at, which, seen = member(data, source, at, end, seen)
+        at, which, seen = member(data, at, end, seen)
         if at == _0:
             return _0, to
         if which < 0:
             finish(out, begun, to)
             return at, to
         if which == ATTRIBUTES:
-            at, to = _attributes(data, source, at, end, names, 0x0A, out, to)
+            at, to = _attributes(data, at, end, names, 0x0A, out, to)
         else:
             at = skip(data, at, end)
         if at == _0:
@@ -311,20 +306,20 @@ def _resource(
 
 @compiled
 def _block(
-    data: Bytes, source: Words, at: Place, end: Place, names: Names, resource_names: Names, out: Bytes, to: Place
+    data: Bytes, at: Place, end: Place, names: Names, resource_names: Names, out: Bytes, to: Place
 ) -> tuple[Place, Place, bool]:
     """An object of `resourceSpans`; and whether there are spans in it."""
     seen, some = _0, False
     to = begun = begin(out, to, 0x0A)
     while True:
-        at, which, seen = member(data, source, at, end, seen)
+        at, which, seen = member(data, at, end, seen)
         if at == _0:
             return _0, to, some
         if which < 0:
             finish(out, begun, to)
             return at, to, some
         if which == RESOURCE:
-            at, to = _resource(data, source, at, end, resource_names, out, to)
+            at, to = _resource(data, at, end, resource_names, out, to)
         elif which == SCOPE_SPANS:
             first = True
             while True:
@@ -332,7 +327,7 @@ def _block(
                 if at == _0 or not more:
                     break
                 first = False
-                at, to, found = _spans(data, source, at, end, names, out, to)
+                at, to, found = _spans(data, at, end, names, out, to)
                 some |= found
                 if at == _0:
                     break
@@ -343,11 +338,11 @@ def _block(
 
 
 @compiled
-def convert(data: Bytes, source: Words, end: Place, names: Names, resource_names: Names, out: Bytes) -> int:
+def convert(data: Bytes, end: Place, names: Names, resource_names: Names, out: Bytes) -> int:
     """Bytes of the converted request; 0 where it is unusual, or of no spans."""
     at, to, seen, some = _0, _0, _0, False
     while True:
-        at, which, seen = member(data, source, at, end, seen)
+        at, which, seen = member(data, at, end, seen)
         if at == _0:
             return 0
         if which < 0:
@@ -365,7 +360,7 @@ def convert(data: Bytes, source: Words, end: Place, names: Names, resource_names
             if not more:
                 break
             first = False
-            at, to, found = _block(data, source, at, end, names, resource_names, out, to)
+            at, to, found = _block(data, at, end, names, resource_names, out, to)
             some |= found
             if at == _0:
                 return 0
