@@ -22,8 +22,8 @@ Tenant = Annotated[str, typer.Option(help="Tenant of the token.")]
 @COMMAND.command()
 def create(
     name: Annotated[str, typer.Option(help="Who the token is for.")],
-    clearance: Annotated[str, typer.Option(help="PUBLIC, INTERNAL or RESTRICTED.")],
-    capability: Annotated[list[str], typer.Option(help="read, ingest, manage or admin (repeatable).")],
+    clearance: Annotated[Classification, typer.Option(case_sensitive=False, help="What it may see.")],
+    capability: Annotated[list[Capability], typer.Option(case_sensitive=False, help="What it may do (repeatable).")],
     namespace: Annotated[
         list[str] | None, typer.Option(help="Restrict to a namespace (repeatable).", show_default=False)
     ] = None,
@@ -33,13 +33,7 @@ def create(
 ) -> None:
     """Create a token and print it once; it is valid at once, also in a service that runs."""
     try:
-        principal = Principal(
-            name,
-            tenant,
-            Classification(clearance.upper()),
-            frozenset(map(Capability, capability)),
-            tuple(namespace or ()),
-        )
+        principal = Principal(name, tenant, clearance, frozenset(capability), tuple(namespace or ()))
     except ValueError as error:
         raise BadQuestion(str(error)) from error
     with runtime_beside(settings_from(data), makes=True) as runtime, runtime.database.connection() as connection:
