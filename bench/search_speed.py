@@ -289,9 +289,8 @@ def searches(database: Database, clock: SystemClock, arguments, lines: dict[str,
     vacuum(database.url)
     print(f"HNSW indexes and vacuum in {time.monotonic() - started:.0f} s", flush=True)
     stages, server = Stages(), server_pid(database)
-    for name, call in (("BM25", "bm25"), ("vectors", "_nearest"), ("passages", "readable_passages")):
-        place = search.HybridRetriever if call.startswith("_") else search
-        setattr(place, call, stages.timed(name, getattr(place, call)))
+    for name, call in (("BM25", "bm25"), ("vectors", "nearest_lists"), ("passages", "readable_passages")):
+        setattr(search, call, stages.timed(name, getattr(search, call)))
     expansions = [SectionFill(4), CorrectionFetch(ANALYZER, 4), PlanPairs(ANALYZER, 4)]
     for expansion in expansions:
         expansion.fetch = stages.timed(expansion.name, expansion.fetch)

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from knowledge_harness import Index
 
-from knowledge.retrieval import search
+from knowledge.retrieval import near
 from knowledge.supersede import DocumentCuration
 from nexus.errors import BadQuestion, Conflict, NotFound, StoreUnavailable
 from nexus.model.document import Classification
@@ -90,14 +90,14 @@ def test_passages_of_another_language_rank_without_the_mean_question_and_show_th
     question, mean = "가 나 다 kafka ledger", index.embedder.question("kafka") * 0.9
     before = index.search(question, route="vector_only")
     assert [hit.passage.document.title for hit in before.hits] == ["Near", "Right"]
-    monkeypatch.setattr(search, "centres", lambda model, dimension: {"ko": mean})
+    monkeypatch.setattr(near, "centres", lambda model, dimension: {"ko": mean})
     found = index.search(question, route="vector_only")
     assert [hit.passage.document.title for hit in found.hits] == ["Right", "Near"]
     cosines = {hit.passage.rid: hit.cosine for hit in before.hits}
     assert {hit.passage.rid: hit.cosine for hit in found.hits} == pytest.approx(cosines, abs=1e-6)
     assert found.best_cosine == pytest.approx(max(cosines.values()), abs=1e-6)
     # An English question is in its own language.
-    monkeypatch.setattr(search, "centres", lambda model, dimension: {"en": mean})
+    monkeypatch.setattr(near, "centres", lambda model, dimension: {"en": mean})
     assert index.titles("kafka ledger", route="vector_only")[0] == "Near"
 
 
