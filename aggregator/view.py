@@ -82,6 +82,8 @@ def _query(edge: EdgeRow, source: Node, target: Node, row: dict[str, Any], links
     longest = (row["queue_max"] or 0) + max(row["client_max"] or 0, row["server_max"] or 0)
     start_s, end_s = row["first_ns"] // 10**9, -(-(row["last_ns"] + longest) // 10**9) + 1
     query = trace_query(edge.relation, source, target, basis=row["basis"], via=row["via"], addresses=row["address"])
+    if not query:
+        return None
     url = ""
     if links.grafana_url:
         url = grafana_url(links.grafana_url, links.grafana_datasource, query, start_s * 1000, end_s * 1000)

@@ -1,4 +1,4 @@
-"""Evidence fit and expansions on `bench/data/evidence.json`: thresholds that tell answerable from unanswerable questions, and what each expansion adds.
+"""Evidence fit on `bench/data/evidence.json`: thresholds that tell answerable from unanswerable questions.
 
 `--fit` writes the thresholds and the mean question of each language to `knowledge/retrieval` (they belong to the model).
 """
@@ -129,41 +129,9 @@ def main() -> None:
             for label, rows in (("all", (good, bad)), ("held out", (good[1::2], bad[1::2]))):
                 weak = [np.mean([is_weak(cosine, share, 1.0, used) for cosine, share in part]) for part in rows]
                 print(f"{label:<9} {used}: weak on {weak[0]:.0%} of the answerable, {weak[1]:.0%} of the unanswerable")
-            expansions(runtime, data["expansions"])
             runtime.close()
         finally:
             server.stop()
-
-
-def expansions(runtime: Runtime, cases: list[dict]) -> None:
-    """How often each expansion adds what it should to the one best result, and how much it adds where it should not."""
-    retriever = runtime.get(Retriever)
-    counts: dict[str, list[int]] = {}
-    noise = 0
-    for case in cases:
-        hits = retriever.search(SearchRequest(case["query"], "default", Classification.RESTRICTED, top_k=1)).hits
-        added = [hit for hit in hits if hit.added_by]
-        if case["kind"] == "none":
-            noise += len(added)
-            continue
-        hit = any(
-            h.added_by == case["kind"]
-            and h.passage.document.title == case["document"]
-            and case.get("text", "") in h.passage.text
-            for h in added
-        )
-        ranked = any(
-            h.passage.document.title == case["document"] and case.get("text", "") in h.passage.text
-            for h in hits
-            if not h.added_by
-        )
-        counts.setdefault(case["kind"], []).append(hit)
-        print(
-            f"  {case['kind']:<11} {'added' if hit else 'missed'}{' (ranked anyway)' if ranked else ''}: {case['query']}"
-        )
-    for kind, found in counts.items():
-        print(f"{kind:<11} without 0 of {len(found)}, with {sum(found)} of {len(found)}")
-    print(f"added where nothing should be: {noise}")
 
 
 if __name__ == "__main__":

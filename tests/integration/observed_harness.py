@@ -68,8 +68,8 @@ def delivered(spans, tenant="default"):
     return done.spans, done.rejections
 
 
-def observed(spans, settings=None):
-    """Edges and services of the spans of a case, without a store."""
+def computed(spans, settings=None):
+    """Edges, and views of services, of the spans of a case, without a store."""
     change = delta(coded(delivered(codec.case_spans({"spans": spans}))[0]), no_spans(), rules_of(settings))
     parts = added(by_minute(change.rows).came.at(pl.lit(0, pl.Int64)))
     rows = [
@@ -78,11 +78,15 @@ def observed(spans, settings=None):
     ]
     services = [row for row in rows if row.relation == "SERVICE"]
     by_id = {row.id: row for row in rows if row.relation != "SERVICE"}
-    edges = [
-        plain(edge_view(by_id[row["edge"]], row, Links())) for row in summaries(encode(parts)) if row["edge"] in by_id
-    ]
-    return {key_of(edge): edge for edge in edges}, {
-        label(view["name"], view["environment"]): view for view in service_view(services, parts.bags, {})
+    edges = [edge_view(by_id[row["edge"]], row, Links()) for row in summaries(encode(parts)) if row["edge"] in by_id]
+    return edges, service_view(services, parts.bags, {})
+
+
+def observed(spans, settings=None):
+    """The same by their keys, in the terms of cases/README.md."""
+    edges, services = computed(spans, settings)
+    return {key_of(edge): edge for edge in map(plain, edges)}, {
+        label(view["name"], view["environment"]): view for view in services
     }
 
 

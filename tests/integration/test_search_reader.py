@@ -259,6 +259,16 @@ def test_passages_that_speak_of_a_change_are_fetched_in_both_languages(index, ol
     ]
 
 
+def test_a_change_is_fetched_also_where_its_document_is_found_by_its_front_matter_alone(index):
+    index.write("tap-storage.md", "# Tap storage\n\ntaps are stored for ninety days")
+    index.write("memo.md", "---\nsupersedes: tap-storage.md\n---\n# Memo\n\nThirty of them are enough.")
+    index.ingest()
+    found = index.search("tap storage stored days", top_k=2, route="keyword_only").hits
+    assert [hit.added_by for hit in found] == ["", "", "correction"]
+    assert found[1].passage.text.startswith("---")
+    assert "Thirty" in found[2].passage.text
+
+
 def test_added_evidence_is_inside_what_the_reader_may_see(index):
     index.write("pay-design.md", "# Pay design\n\nsettlement ledger flow")
     index.write("restricted/pay-plan.md", "# Pay plan\n\nfirst week")
