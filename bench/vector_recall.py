@@ -16,7 +16,7 @@ import numpy as np
 from search_speed import Topics
 
 from knowledge.retrieval.near import NARROW, Asked, nearest_lists
-from knowledge.retrieval.search import SearchOptions
+from knowledge.retrieval.search import SUPPORT_DEPTH, SearchOptions
 from nexus.model.document import Classification
 from nexus.store.documents import DocumentRow, put_document
 from nexus.store.embedded import EmbeddedPostgres
@@ -27,6 +27,8 @@ from nexus.store.search import Reader, create_index, vacuum
 from nexus.store.vectors import Generation, add_vectors, declare_generation
 
 PER_DOCUMENT, DEPTH = 20, 20
+# As a question for ten results does.
+FETCHED = SUPPORT_DEPTH
 # Of the passages; what is left has a namespace that nobody asks for.
 SHARES = {"ns-30%": 0.3, "ns-10%": 0.1, "ns-3%": 0.03, "ns-1%": 0.01, "ns-0.1%": 0.001}
 # (tenant, clearance, namespaces) and what they are called.
@@ -92,10 +94,11 @@ def measure(database: Database, reader: Reader, kept: list[tuple], asked: list[A
         with database.connection() as connection:
             begun = time.perf_counter()
             lists = nearest_lists(
-                connection, reader, question, DEPTH, [], exact_below=exact_below, ef_search=SearchOptions().ef_search
+                connection, reader, question, FETCHED, [], exact_below=exact_below, ef_search=SearchOptions().ef_search
             )
             spent.append((time.perf_counter() - begun) * 1000)
-        recalls.append(len(truth & {match.rid for found in lists.values() for match in found}) / len(truth))
+        best = sorted((match for found in lists.values() for match in found), key=lambda match: -match.score)[:DEPTH]
+        recalls.append(len(truth & {match.rid for match in best}) / len(truth))
     way = "index" if len(rids) >= max(exact_below, NARROW * len(kept)) else "compared"
     return f"{len(rids):>8} {way:<9} {np.mean(recalls):>7.3f} {min(recalls):>6.2f} {np.median(spent):>8.1f} {max(spent):>7.1f}"
 
@@ -104,6 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--passages", type=int, default=60_000)
     parser.add_argument("--questions", type=int, default=30)
+    parser.add_argument("--exact-below", type=int, nargs="*", default=[SearchOptions().exact_below, 1000])
     arguments = parser.parse_args()
     topics = Topics()
     generation = Generation("recall", topics.model, topics.dimension, topics.form)
@@ -117,8 +121,8 @@ def main() -> None:
             create_index(url, generation.name, "ko", generation.dimension)
             vacuum(url)
             asked = [Asked(generation, topics.question(""), "ko") for _ in range(arguments.questions)]
-            # The default, and so low that the index answers wherever its rule allows.
-            for exact_below in (SearchOptions().exact_below, 1000):
+            # By default as the product is set, and so low that the index answers wherever its rule allows.
+            for exact_below in arguments.exact_below:
                 print(f"exact_below {exact_below:<15} visible way        recall  worst   median   worst ms")
                 for name, (tenant, clearance, namespaces) in READERS.items():
                     row = measure(database, Reader(tenant, clearance, namespaces), kept, asked, exact_below)
