@@ -27,7 +27,10 @@ def modality_of(
     """Modality of what the verb at `verb` states; `clause` is (the clause, the clause up to its verb)."""
     if any(first <= verb < last for first, last in flat.struck):
         return Modality.DEPRECATED
-    found = english(flat.text[start:end], *clause, negated=negated)
+    # A semicolon parts what could be two sentences.
+    first = flat.text.rfind(";", start, verb) + 1 or start
+    last = flat.text.find(";", verb, end)
+    found = english(flat.text[first : last if last >= 0 else end], *clause, negated=negated)
     return (
         context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
     )

@@ -61,9 +61,9 @@ class Flat:
     text: str
     starts: tuple[int, ...]
     sources: tuple[int, ...]
-    # Stretches of `text` that stood in code spans or links, as (start, end).
+    # Stretches of `text` that stood in code spans; in links or the bold words that the text begins with, as (start, end).
     code: tuple[tuple[int, int], ...] = ()
-    links: tuple[tuple[int, int], ...] = ()
+    pointed: tuple[tuple[int, int], ...] = ()
     struck: tuple[tuple[int, int], ...] = ()
 
     def source(self, offset: int) -> int:
@@ -80,8 +80,8 @@ class Flat:
         return any(start <= offset < end for start, end in self.code)
 
     def marked(self, offset: int) -> bool:
-        """Whether an offset lies in a code span or link: somebody pointed at a thing there."""
-        return self.in_code(offset) or any(start <= offset < end for start, end in self.links)
+        """Whether an offset lies in a code span, a link or the bold words that a text begins with: somebody pointed at a thing there."""
+        return self.in_code(offset) or any(start <= offset < end for start, end in self.pointed)
 
 
 def flatten(document: str, start: int, end: int, marks: re.Pattern[str] = MARKDOWN) -> Flat:
@@ -92,10 +92,11 @@ def flatten(document: str, start: int, end: int, marks: re.Pattern[str] = MARKDO
     starts: list[int] = []
     sources: list[int] = []
     code: list[tuple[int, int]] = []
-    links: list[tuple[int, int]] = []
+    pointed: list[tuple[int, int]] = []
     struck: list[tuple[int, int]] = []
     length = 0
     strike: int | None = None
+    lead: int | None = None
 
     def put(text: str, source: int) -> None:
         nonlocal length
@@ -106,7 +107,7 @@ def flatten(document: str, start: int, end: int, marks: re.Pattern[str] = MARKDO
             length += len(text)
 
     def walk(first: int, last: int) -> None:
-        nonlocal strike
+        nonlocal strike, lead
         position = first
         for match in marks.finditer(document, first, last):
             put(document[position : match.start()], position)
@@ -120,9 +121,13 @@ def flatten(document: str, start: int, end: int, marks: re.Pattern[str] = MARKDO
             elif match["link"] is not None:
                 before = length
                 walk(match.start("text"), match.end("text"))
-                links.append((before, length))
+                pointed.append((before, length))
             elif kind in {"newline", "break"}:
                 put(" ", match.start())
+            elif match[0] in ("**", "__"):
+                if lead is not None:
+                    pointed.append((lead, length))
+                lead = 0 if length == 0 else None
             elif match[0] == "~~":
                 if strike is None:
                     strike = length
@@ -134,7 +139,7 @@ def flatten(document: str, start: int, end: int, marks: re.Pattern[str] = MARKDO
     walk(start, end)
     if not starts:
         return Flat("", (0,), (start,))
-    return Flat("".join(pieces), tuple(starts), tuple(sources), tuple(code), tuple(links), tuple(struck))
+    return Flat("".join(pieces), tuple(starts), tuple(sources), tuple(code), tuple(pointed), tuple(struck))
 
 
 def joined(parts: Sequence[Flat], between: str) -> tuple[Flat, list[tuple[int, int]]]:
@@ -153,7 +158,7 @@ def joined(parts: Sequence[Flat], between: str) -> tuple[Flat, list[tuple[int, i
         text += part.text
         starts += [start + shift for start in part.starts]
         sources += part.sources
-        for spans, own in zip(marked, (part.code, part.links, part.struck), strict=True):
+        for spans, own in zip(marked, (part.code, part.pointed, part.struck), strict=True):
             spans += [(a + shift, b + shift) for a, b in own]
         bounds.append((shift, len(text)))
     return Flat(text, tuple(starts) or (0,), tuple(sources) or (0,), *map(tuple, marked)), bounds

@@ -116,6 +116,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "write": dict(_IN) | {"": "p"},
     "append": dict(_TO),
     **dict.fromkeys(("modify", "delete"), {"": "d", "from": "d", "in": "d"}),
+    **dict.fromkeys(("purge", "invalidate", "evict"), {"": "d", "from": "d", "in": "d"} | _BY_WAY),
     "look": {"in": "C", "from": "C", "at": "C"},
     "fall": {"to": "C", "on": "C", "in": "C"},
     "accept": {},
@@ -246,6 +247,8 @@ VERBS["synchronise"] = ("synchronize", "base")
 PREPOSITIONS: Final = frozenset(
     "to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except than among".split()
 )
+# Before a name these stand for no place of it: "during the migration the gateway calls", "as A".
+AT_TIMES: Final = frozenset({"as", "during", "throughout"})
 SUBORDINATORS: Final = frozenset(
     "when whenever if while because so after before once unless until where although though whereas since whether therefore however otherwise instead".split()
 )

@@ -121,6 +121,7 @@ SOURCE: Final = frozenset({"에서", "로부터", "으로부터", "에게서", "
 WITH: Final = frozenset({"와", "과", "랑", "이랑", "하고"})
 OBJECT: Final = frozenset({"를", "을"})
 # Nouns behind a name's 의 (or behind the name) that leave the service meant: its API, its data.
+ASKED: Final = frozenset({"호출", "요청", "의뢰", "문의"})
 OFFERED: Final = frozenset("API 엔드포인트 endpoint 기능 데이터 정보 인터페이스 메서드".split())
 TIMES: Final = frozenset({"때", "후", "뒤", "경우", "전", "다음", "시", "직후"})
 # Beside a service, and not in it: 게이트웨이 뒤에서.

@@ -54,6 +54,8 @@ class Verb:
     receives: bool = False
     other: bool = False
     part: bool = False
+    # "A가 의뢰하면" in an item about B: A asks B.
+    to_lead: bool = False
     asynchronous: bool = False
 
 
@@ -73,8 +75,10 @@ def parse(
         elif unit.kind == "verb" and unit.stem not in _POSTPOSITIONS:
             _close(units, index, pending, carried, found)
             if led and unit.tag.endswith("면"):
-                # "배차 엔진: A가 의뢰하면 B로 보낸다": A asks, the lead sends.
+                # "배차 엔진: A가 의뢰하면 B로 보낸다": A asks the lead, the lead sends.
                 carried.clear()
+                if found and found[-1].start == unit.start and unit.stem in lexicon.ASKED:
+                    found[-1].to_lead = not any(a.name is not None for a in found[-1].arguments)
         elif (
             unit.kind == "verb"
             and unit.stem in ("통하", "이용", "활용")

@@ -166,6 +166,8 @@ def _verb(
         rule = "part" if verb.part else "implicit"
     exclusive = "only_by" if any(s.only for s in verb.subjects) else "only_via" if any(a.only for a in through) else ""
     pairs = _slots(verb, frame, brokers)
+    if verb.to_lead and not verb.passive:
+        pairs = [(CALLS, lead) for lead in _implicit(context) if not lead.passive]
     ways_in = [a.name for a in through if a.name is not None and not a.name.passive]
     if exclusive == "only_via" and not pairs and frame.get("obj") == "C":
         # "결제 서비스는 게이트웨이를 통해서만 호출한다": whoever calls it, the gateway does.

@@ -133,7 +133,7 @@ def _phrase(items: Sequence[Item], position: int, clause: int) -> Subject:
             left -= 1
         while left >= clause and items[left].kind == "det":
             left -= 1
-        if left >= clause and items[left].kind == "prep" and items[left].word != "as":
+        if left >= clause and items[left].kind == "prep" and items[left].word not in lexicon.AT_TIMES:
             outer = (
                 _phrase(items, left - 1, clause)
                 if left - 1 >= clause and items[left - 1].kind in ("word", "name")

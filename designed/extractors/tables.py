@@ -246,7 +246,7 @@ def _slice(flat: Flat, start: int, end: int) -> Flat:
     def cut(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         return tuple((max(a, start) - start, min(b, end) - start) for a, b in spans if a < end and b > start)
 
-    return Flat(flat.text[start:end], (0,), (0,), cut(flat.code), cut(flat.links), cut(flat.struck))
+    return Flat(flat.text[start:end], (0,), (0,), cut(flat.code), cut(flat.pointed), cut(flat.struck))
 
 
 def replace_span(name: Name, shift: int) -> Name:
