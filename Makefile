@@ -38,7 +38,7 @@ check-kafka: $(STAMP) ## Every case and random run through a Kafka-compatible br
 	KAFKA_MATRIX=full $(BIN)/pytest tests/integration/test_kafka_log.py tests/e2e/test_kafka_group.py
 
 ##@ Measure (figures and ratios; nothing is asserted)
-.PHONY: bench-receive bench-aggregate bench-kafka bench-history bench-tempo bench-designed bench-diff bench-search bench-pages
+.PHONY: bench-receive bench-aggregate bench-kafka bench-history bench-tempo bench-designed bench-diff bench-search bench-recall bench-pages
 bench-receive: $(STAMP) ## Acknowledged durable spans a second, CPU, latency, memory
 	$(BIN)/python bench/receive.py
 
@@ -63,6 +63,9 @@ bench-diff: $(STAMP) ## Fifty thousand designed against fifty thousand observed 
 bench-search: $(STAMP) ## Search and ingest
 	$(BIN)/python bench/search_speed.py
 
+bench-recall: $(STAMP) ## Recall and latency of vector search by the share of an index that a reader may see
+	$(BIN)/python bench/vector_recall.py
+
 bench-pages: $(STAMP) ## When the pages can be used (needs chromium and a running `make demo`)
 	$(BIN)/python bench/pages.py --url http://$(HTTP)
 
@@ -77,8 +80,9 @@ eval-designed: $(STAMP) ## Precision and recall of claims on labelled documents 
 eval-drift: $(STAMP) ## False absences, false news and time to detection on a simulator with known truth
 	$(BIN)/python bench/eval_drift.py
 
-eval-search: $(STAMP) ## nDCG and recall on labelled queries (SHARED_DIR)
+eval-search: $(STAMP) ## nDCG and recall on labelled queries (SHARED_DIR), and what each expansion adds
 	$(BIN)/python bench/eval_search.py
+	$(BIN)/python bench/eval_expansions.py
 
 eval-answers: $(STAMP) ## False claims caught, true claims wrongly flagged, abstention, calibration
 	$(BIN)/python bench/eval_answers.py
@@ -89,7 +93,7 @@ fuzz-api: $(STAMP) ## Every route against its own description, for long (EXAMPLE
 eval-scanner: $(STAMP) ## Precision and recall of the secret scanner
 	$(BIN)/python bench/eval_scanner.py
 
-eval-evidence: $(STAMP) ## What section fill, corrections and pairs add, and when evidence is called weak
+eval-evidence: $(STAMP) ## When evidence is called weak
 	$(BIN)/python bench/eval_evidence.py
 
 ##@ For contributors

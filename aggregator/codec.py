@@ -28,6 +28,8 @@ _EXAMPLES: Final = pl.List(pl.Struct({"o": pl.String, "t": pl.String, "s": pl.St
 _SHOWN: Final = np.dtype(
     [("outcome", "u1"), ("trace_hi", "<u8"), ("trace_lo", "<u8"), ("span", "<u8"), ("duration_ns", "<i8")]
 )
+# The same for `struct`.
+EXAMPLE: Final = "<BQQQq"
 EXAMPLE_BYTES: Final = _SHOWN.itemsize
 
 
@@ -95,6 +97,15 @@ def decode(stored: pl.DataFrame) -> Parts:
     return Parts(
         stored.select(*ROW, *TOTALS), bags, sketches, stored.select(*ROW, *BOUNDS), shown.select(*EXAMPLE_SCHEMA)
     )
+
+
+def renewed(stored: pl.DataFrame) -> pl.DataFrame:
+    """Stored rows with those of the first release in the form of today."""
+    old = (pl.col("sketches").bin.size() == 0) & (
+        (pl.col("examples") != "[]") | pl.any_horizontal(pl.col(f"{name}_max").is_not_null() for name in LATENCIES)
+    )
+    found = stored.select(old).to_series()
+    return pl.concat([stored.filter(~found), encode(decode(stored.filter(found)))]) if found.any() else stored
 
 
 def _old_examples(stored: pl.DataFrame) -> pl.DataFrame:

@@ -100,6 +100,7 @@ class Engine:
                     done = Batch() if prepared is None else self._commit(prepared)
                 except BaseException as error:
                     if not unforeseen(error):
+                        self._seq = None
                         raise
                     # No traceback: it would show spans.
                     log.error("batch_fails", reason=reason_of(error), position=self._position)  # noqa: TRY400
@@ -370,6 +371,7 @@ class Engine:
                 observed.count_deliveries(connection, of_services(connection, counted, self._strangers))
             for mail, reason in aside:
                 observed_aside.put(connection, self.shard, together([mail.own, mail.copies]).frame(), reason, now)
+            observed_aside.put_entries(connection, self.shard, taken.unread, now)
             observed.move_position(
                 connection,
                 dataclasses.replace(stored, position=after, seq=seq, holder=self._holder),
@@ -384,7 +386,7 @@ class Engine:
         # The working spans are durable: the log may let go.
         self._reader.release(after)
         late, duplicates, rejected = (int(counted[name].sum()) for name in ("late", "duplicates", "rejected"))
-        odd = sum(mail.own.height + mail.copies.height for mail, _ in aside)
+        odd = sum(mail.own.height + mail.copies.height for mail, _ in aside) + sum(one.spans for one in taken.unread)
         return Batch(max(taken.mail.own.height, 1), windows, late, duplicates, rejected, odd)
 
 

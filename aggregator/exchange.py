@@ -67,12 +67,10 @@ class Exchange:
         self,
         logged: Spans,
         letters: list[observed_link.Letter],
-        pieces: Sequence[tuple[int, pl.DataFrame]] = (),
+        pieces: Sequence[int] = (),
     ) -> Mail:
-        """Whose the spans of the log, of letters and of `pieces` are (set aside before, by number)."""
-        numbers = [number for number, _ in pieces]
-        if numbers:
-            logged = together([logged, *(coded(spans) for _, spans in pieces)])
+        """Whose the spans of the log and of letters are; among the first those of `pieces` that were set aside before."""
+        numbers = list(pieces)
         if self.shard is None:
             return Mail(logged, no_spans(), pieces=numbers)
         own, astray = self.shard.split(logged)

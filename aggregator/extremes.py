@@ -21,6 +21,7 @@ _LAST: Final = np.uint64(2**64 - 1)
 ORDINARY_KEPT: Final = 3 * KEPT
 OUTCOMES: Final = ("error", "slowest", "ordinary")
 BOUNDS: Final = ("first_ns", "last_ns", *(f"{name}_{side}" for name in LATENCIES for side in ("min", "max")))
+LOWEST: Final = [name for name in BOUNDS if name == "first_ns" or name.endswith("_min")]
 TRACE: Final = ("trace_hi", "trace_lo")
 EXAMPLE_SCHEMA: Final = {
     "edge": pl.Int64,
@@ -56,9 +57,8 @@ def bounds(samples: pl.DataFrame) -> pl.DataFrame:
 
 def merge_bounds(parts: pl.DataFrame) -> pl.DataFrame:
     """Bounds of rows from bounds of their parts."""
-    low = [name for name in BOUNDS if name == "first_ns" or name.endswith("_min")]
-    high = [name for name in BOUNDS if name not in low]
-    return parts.group_by(ROW).agg(pl.col(low).min(), pl.col(high).max()).select(*ROW, *BOUNDS)
+    high = [name for name in BOUNDS if name not in LOWEST]
+    return parts.group_by(ROW).agg(pl.col(LOWEST).min(), pl.col(high).max()).select(*ROW, *BOUNDS)
 
 
 def examples(samples: pl.DataFrame) -> pl.DataFrame:
@@ -131,13 +131,3 @@ def merge_examples(parts: pl.DataFrame) -> pl.DataFrame:
         rank.over(*ROW, "outcome") < pl.when(pl.col("outcome") == "ordinary").then(ORDINARY_KEPT).otherwise(KEPT)
     )
     return pl.concat([slowest.filter(rank.over(*ROW) < KEPT), kept]).select(*EXAMPLE_SCHEMA)
-
-
-def shown(kept: pl.DataFrame) -> pl.DataFrame:
-    """What readers get: at most three an outcome; ordinary ones are neither failed nor among the slowest."""
-    special = kept.filter(pl.col("outcome") != "ordinary").select(*ROW, *TRACE).unique()
-    ordinary = (
-        kept.filter(pl.col("outcome") == "ordinary").join(special, on=[*ROW, *TRACE], how="anti").sort(*ROW, *TRACE)
-    )
-    ordinary = ordinary.filter(pl.int_range(pl.len()).over(*ROW) < KEPT)
-    return pl.concat([kept.filter(pl.col("outcome") != "ordinary"), ordinary])

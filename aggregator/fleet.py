@@ -9,11 +9,13 @@ from datetime import timedelta
 from typing import Final
 
 import structlog
+from polars.exceptions import PanicException
 
 from aggregator.engine import Engine
 from aggregator.measured import Batches
 from aggregator.requests import Answers
 from aggregator.shards import Shard
+from aggregator.waits import Waits
 from nexus import telemetry
 from nexus.errors import NexusError
 from nexus.ports.clock import Clock
@@ -34,6 +36,7 @@ class Worker:
     engine: Engine
     batches: Batches
     answers: Answers
+    waits: Waits
     stop: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
 
@@ -46,14 +49,15 @@ class Worker:
                     self.engine.fold()
                     self.engine.settle()
                     self.answers.look()
+                    self.waits.over()
                 except NexusError as error:
-                    log.warning("aggregate_waits", shard=self.engine.shard, error=str(error), retry_s=RETRY_S)
+                    self.waits.on(error, RETRY_S)
                     self.stop.wait(RETRY_S)
                     continue
                 if done.spans == 0:
                     self.stop.wait(interval.total_seconds())
-        except Exception:  # the supervisor of one shard: the others go on, and it is begun again
-            log.exception("aggregate_failed", shard=self.engine.shard)
+        except (Exception, PanicException) as error:  # noqa: BLE001  # the supervisor of one shard: the others go on, and it is begun again
+            self.waits.on(error, RETRY_S)
             self.stop.wait(RETRY_S)
         finally:
             self.reader.close()
@@ -103,7 +107,8 @@ class Fleet:
     def _begin(self, partition: int) -> Worker:
         reader = self.shards.reader(partition)
         engine = self.engine(Shard(partition, self.shards.count()), reader)
-        worker = Worker(reader, engine, Batches(engine), Answers(engine, self.database, self.clock))
+        answers = Answers(engine, self.database, self.clock)
+        worker = Worker(reader, engine, Batches(engine), answers, Waits(self.database, self.clock, engine.shard))
         worker.thread = threading.Thread(
             target=worker.run, args=(self.interval, self.max_spans), name=f"aggregate-{partition}", daemon=True
         )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from polars.exceptions import PanicException
+
 from aggregator.engine import Batch, Engine
 from nexus import telemetry, telemetry_spans
-from nexus.errors import DependencyError
+from nexus.errors import NexusError
 
 
 @dataclass(slots=True)
@@ -22,9 +24,10 @@ class Batches:
         began = time.monotonic()
         try:
             done = self.engine.batch(max_spans)
-        except DependencyError as error:
+        except (Exception, PanicException) as error:
             telemetry.AGGREGATE_BATCHES.labels("failed").inc()
-            telemetry_spans.record(telemetry_spans.AGGREGATE_BATCH, time.monotonic() - began, error=error.code)
+            code = error.code if isinstance(error, NexusError) else type(error).__name__
+            telemetry_spans.record(telemetry_spans.AGGREGATE_BATCH, time.monotonic() - began, error=code)
             raise
         now = time.monotonic()
         if done.spans == 0:

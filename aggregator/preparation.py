@@ -20,19 +20,20 @@ from aggregator.steps import Rules
 from aggregator.working import WorkingSpans
 from nexus.model.coded import Spans, coded, together
 from nexus.model.tables import stable_order
-from nexus.ports.span_log import CodedSpanLogReader, LoggedRejection, SpanLogReader
+from nexus.ports.span_log import CodedSpanLogReader, LoggedRejection, SpanLogReader, Unread
 from nexus.store import observed_aside
 from nexus.store.pool import Database
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What was read of the log up to the position `after`; about `max_spans` were asked for."""
+    """What was read of the log up to the position `after`; about `max_spans` were asked for. `unread`: entries that could not be decoded."""
 
     after: dict[str, int]
     max_spans: int
     mail: Mail
     rejections: Sequence[LoggedRejection]
+    unread: Sequence[Unread] = ()
 
     @property
     def more(self) -> bool:
@@ -79,18 +80,25 @@ class Preparation:
 
     def take(self, position: dict[str, int], max_spans: int) -> Taken | None:
         """What is new after `position`, and letters and pieces that wait; None where nothing is."""
+        unread: list[Unread] = []
         if isinstance(self.reader, CodedSpanLogReader):
             spans, after = self.reader.read_coded(position, max_spans)
+            unread = self.reader.unread()
         else:
             frame, after = self.reader.read(position, max_spans)
             spans = coded(frame)
         with self.database.connection() as connection:
             letters = self.exchange.waiting(connection)
-            pieces = observed_aside.asked(connection, self.exchange.number)
-        if after == position and not letters and not pieces:
+            pieces, entries = observed_aside.asked(connection, self.exchange.number)
+        if after == position and not letters and not pieces and not entries:
             return None
-        mail = self.exchange.sort(spans, letters, pieces)
-        return Taken(after, max_spans, mail, self.reader.rejected(position, after))
+        again = [coded(frame) for frame in pieces.values()]
+        if entries and isinstance(self.reader, CodedSpanLogReader):
+            found, still = self.reader.decoded(list(entries.values()))
+            again.append(found)
+            unread = [*unread, *still]
+        mail = self.exchange.sort(together([spans, *again]) if again else spans, letters, [*pieces, *entries])
+        return Taken(after, max_spans, mail, self.reader.rejected(position, after), unread)
 
     def prepared(self, taken: Taken, now: datetime) -> Prepared:
         """What will be written of it."""

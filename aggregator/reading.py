@@ -12,9 +12,9 @@ import polars as pl
 
 from aggregator import codec, days
 from aggregator.merge import ERA, GRAINS, by_day, hours_of_shards
-from aggregator.parts import Parts, added, no_parts, together
+from aggregator.parts import Parts, added, no_parts
 from aggregator.ranges import DAY_S, SIZES, Kept, Segment, covered, segments, steps, time_range
-from aggregator.rollup import INSTANCE, add_bags
+from aggregator.rollup import INSTANCE, ROW, add_bags
 from aggregator.services import overfull, service_view
 from aggregator.summary import summaries
 from aggregator.view import Links, edge_view
@@ -27,8 +27,8 @@ from nexus.store.observed_read import EdgeQuery, EdgeRow
 from nexus.store.pool import Connection, Database
 
 SECOND_NS: Final = 1_000_000_000
-# Edges that are read together: what a read takes of memory does not grow with their number.
-SLICE: Final = 1000
+# Edges that are read together: what a read takes of memory does not grow with their number. A page of a thousand and the one after it are one read.
+SLICE: Final = 2000
 # Rows with something beyond a limit that are looked at to say so.
 MAX_OVERFULL: Final = 500
 STEPS: Final = {"1m": observed.MINUTE, "1h": observed.HOUR, "1d": observed.DAY}
@@ -65,7 +65,7 @@ class ObservedStore:
                 edge_view(edge, row, self.links)
                 for at in range(0, len(known), SLICE)
                 for edge, row in _summed(
-                    known[at : at + SLICE], read(connection, wanted.tenant, known[at : at + SLICE], spans)
+                    known[at : at + SLICE], stored(connection, wanted.tenant, known[at : at + SLICE], spans)
                 )
             ]
 
@@ -74,22 +74,22 @@ class ObservedStore:
         with self.database.connection() as connection:
             spans = segments(window, kept(connection))
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), rids=(rid,)))
-            parts = read(connection, tenant, known, spans)
-        return next((edge_view(edge, row, self.links) for edge, row in _summed(known, parts)), None)
+            lines = stored(connection, tenant, known, spans)
+        return next((edge_view(edge, row, self.links) for edge, row in _summed(known, lines)), None)
 
     def series(self, tenant: str, rid: str, window: TimeRange, step: str) -> list[dict[str, Any]]:
         """See `ObservedReader.series`: `[{"start", "edge": ObservedEdge}]`, in order."""
         with self.database.connection() as connection:
             span = [steps(window, STEPS[step], kept(connection))]
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(span), rids=(rid,)))
-            parts = read(connection, tenant, known, span)
+            lines = stored(connection, tenant, known, span)
         by_id = {edge.id: edge for edge in known}
         return [
             {
                 "start": datetime.fromtimestamp(row["start"] // SECOND_NS, UTC),
                 "edge": edge_view(by_id[row["edge"]], row, self.links),
             }
-            for row in summaries(added(parts))
+            for row in summaries(lines)
         ]
 
     def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
@@ -164,26 +164,33 @@ def kept(connection: Connection) -> Kept:
     return Kept(tuple(since.get(grain, 0) for grain in range(len(SIZES))))
 
 
-def read(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[Segment]) -> Parts:
-    """Parts of the rows of edges in `spans`, not added up: folded rows, those of each shard, and what is pending at the grain of its span."""
+def stored(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[Segment]) -> pl.DataFrame:
+    """Rows of edges in `spans` as they are stored (`edge`, `start` in ns, `codec.STORED`), not added up: those of each shard, and what is pending at the grain of its span."""
     edges, out = [edge.id for edge in known], []
     for span in spans:
         rows = observed_read.rows_between(connection, tenant, span.grain, edges, span.start, span.end).with_columns(
             start=pl.col("start") * SECOND_NS
         )
         waits = rows["grain"] == observed.PENDING
-        folded, pending = codec.decode(rows.filter(~waits)), no_parts()
+        out.append(rows.filter(~waits).select(*ROW, *codec.STORED))
         if waits.any():
-            pending = codec.decode(rows.filter(waits))
-            if span.grain == ERA:
-                hours = _hours_pending(connection, tenant, pending.bags)
-                pending = dataclasses.replace(pending, bags=pl.concat([by_day(pending.bags), hours]))
-            pending = pending.at(pl.col("start") - pl.col("start") % GRAINS[span.grain])
-            # A minute may belong to an hour or day that begins before the range.
-            pending = Parts(*(part.filter(pl.col("start") >= span.start * SECOND_NS) for part in pending.all()))
-        out += [folded, pending]
-    parts = together(out) if out else no_parts()
+            out.append(codec.encode(_pending(connection, tenant, codec.decode(rows.filter(waits)), span)))
+    return pl.concat(out) if out else codec.encode(no_parts())
+
+
+def read(connection: Connection, tenant: str, known: list[EdgeRow], spans: list[Segment]) -> Parts:
+    """The same in parts."""
+    parts = codec.decode(stored(connection, tenant, known, spans))
     return dataclasses.replace(parts, bags=hours_of_shards(parts.bags))
+
+
+def _pending(connection: Connection, tenant: str, pending: Parts, span: Segment) -> Parts:
+    if span.grain == ERA:
+        hours = _hours_pending(connection, tenant, pending.bags)
+        pending = dataclasses.replace(pending, bags=pl.concat([by_day(pending.bags), hours]))
+    pending = pending.at(pl.col("start") - pl.col("start") % GRAINS[span.grain])
+    # A minute may belong to an hour or day that begins before the range.
+    return added(Parts(*(part.filter(pl.col("start") >= span.start * SECOND_NS) for part in pending.all())))
 
 
 def _hours_pending(connection: Connection, tenant: str, bags: pl.DataFrame) -> pl.DataFrame:
@@ -199,11 +206,7 @@ def _hours_pending(connection: Connection, tenant: str, bags: pl.DataFrame) -> p
     return fresh.with_columns(kind=pl.lit("hours"), item=pl.lit("all"), n=pl.lit(1, pl.Int64), m=pl.lit(0, pl.Int64))
 
 
-def _summed(known: list[EdgeRow], parts: Parts) -> list[tuple[EdgeRow, dict[str, Any]]]:
+def _summed(known: list[EdgeRow], lines: pl.DataFrame) -> list[tuple[EdgeRow, dict[str, Any]]]:
     """Rows of each edge added up, in the order of `known`."""
-    whole = parts.at(pl.lit(0, pl.Int64))
-    # Mostly there is one row an edge, of an era.
-    found = {
-        row["edge"]: row for row in summaries(added(whole) if whole.totals["edge"].is_duplicated().any() else whole)
-    }
+    found = {row["edge"]: row for row in summaries(lines.with_columns(start=pl.lit(0, pl.Int64)))}
     return [(edge, found[edge.id]) for edge in known if edge.id in found]

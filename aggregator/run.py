@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
-import structlog
+from polars.exceptions import PanicException
 
 from aggregator.engine import Batch, Engine
 from aggregator.measured import Batches
 from aggregator.requests import Answers
 from aggregator.sources import sources
+from aggregator.waits import Waits
 from nexus import telemetry
-from nexus.errors import DependencyError
 from nexus.ports.clock import Clock
 from nexus.store import observed
 from nexus.store.pool import Database
@@ -23,7 +23,6 @@ from nexus.store.pool import Database
 RETRY_S: Final = 2.0
 # A request to settle gives up waiting after this; what is acknowledged later is not its concern.
 SETTLE_DEADLINE_S: Final = 120.0
-log = structlog.get_logger("nexus.aggregator")
 
 
 @dataclass(slots=True)
@@ -41,16 +40,18 @@ class Aggregation:
         self._batches = Batches(self.engine)
 
     def run(self, stop: threading.Event) -> None:
-        """Until `stop`: roll up what is new, pause where nothing is. A database that is away is waited for."""
+        """Until `stop`: roll up what is new, pause where nothing is. Nothing ends it: what fails is tried again, and what it waits for is said."""
         answers = Answers(self.engine, self.database, self.clock)
+        waits = Waits(self.database, self.clock, self.engine.shard)
         while not stop.is_set():
             try:
                 done = self._batch()
                 self.engine.fold()
                 self.engine.settle()
                 answers.look()
-            except DependencyError as error:
-                log.warning("aggregate_waits", error=str(error), retry_s=RETRY_S)
+                waits.over()
+            except (Exception, PanicException) as error:  # noqa: BLE001  # the loop is what must not end
+                waits.on(error, RETRY_S)
                 stop.wait(RETRY_S)
                 continue
             if done.spans == 0:

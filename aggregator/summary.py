@@ -1,132 +1,163 @@
-"""Rows -> what readers get: one measure set a row. Pure. A page is a thousand of them: what can be worked out for all rows at once is."""
+"""Stored rows -> what readers get: one measure set a row. Pure.
+
+A page is a thousand rows, and most of what they hold is counted texts and sample traces: those go from what is stored to what is read, row by row, without
+becoming lines of a table; what are numbers is worked out for all rows at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from struct import Struct
 from typing import Any, Final
 
-import numpy as np
+import orjson
 import polars as pl
 
 from aggregator.bounds import OTHER
-from aggregator.extremes import TRACE, shown
-from aggregator.packed import PACKED, unpack
-from aggregator.parts import Parts
-from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR
+from aggregator.codec import EXAMPLE, renewed
+from aggregator.extremes import BOUNDS, KEPT, LOWEST, OUTCOMES
+from aggregator.merge import HOUR_BITS
+from aggregator.packed import PACKED, add_sketches, unpack
+from aggregator.rollup import CAUSE, INSTANCE, LATENCIES, PROBABILITY, ROW, SEPARATOR, TOTALS
 from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
-from nexus.model.edge import FINE
+from nexus.model.edge import FINE, Cause, Exemplar, Latency
 
 # Families that bags show as {text: count}, and those that show as sorted texts.
-COUNTED: Final = frozenset({"basis", "protocol", "via"})
-LISTED: Final = frozenset({"source_version", "target_version", "alias", "address"})
+COUNTED: Final = ("basis", "protocol", "via")
+LISTED: Final = ("source_version", "target_version", "alias", "address")
+# Beside how often a probability counts: how often what counts had failed.
+_FAILED: Final = "failed"
 _NS_IN_MS: Final = 1_000_000
 _ROUND_NS: Final = 2.0**64
-# Hex digits of a trace id and of a span id.
-_TRACE, _SPAN = 32, 16
+_EXAMPLE: Final = Struct(EXAMPLE)
+_ERROR, _SLOWEST, _ORDINARY = range(len(OUTCOMES))
+
+# By kind and item, how often it counts.
+Bags = dict[str, dict[str, int]]
+# Outcome, halves of the trace id, span id, nanoseconds (-1 = none).
+_Example = tuple[int, int, int, int, int]
+_ByTrace = dict[tuple[int, int], _Example]
 
 
-def summaries(parts: Parts) -> list[dict[str, Any]]:
-    """One mapping a row, sorted by edge and start.
+def summaries(stored: pl.DataFrame) -> list[dict[str, Any]]:
+    """One mapping a row, sorted by edge and start. `stored`: `edge`, `start` and `codec.STORED`; several lines of one row are added up.
 
     Totals and bounds (ns) by their names; `COUNTED` as mappings, `LISTED` as tuples; `folded`: how often what is beyond the limit of a
-    kind counts; `causes`: (caller operation, callee operation, calls), most calls first;
-    `instances` (their number), `instance_hours`, `active_days`; `adjusted_calls`, `adjusted_errors`, `sampling_known`; each of `LATENCIES`: count, sum, min, p50, p90, p95,
-    p99, max and those at the ranks `FINE` in ms, or None; `examples`: (outcome, trace id, span id, ms or None).
+    kind counts; `causes`, most calls first; `instances` (their number), `instance_hours`, `active_days`; `adjusted_calls`, `adjusted_errors`, `sampling_known`;
+    each of `LATENCIES`, or None; `examples`.
     """
-    rows = parts.totals.join(parts.bounds, on=ROW, how="left").sort(ROW).with_row_index("place")
-    places = rows.select(*ROW, "place")
+    lines = renewed(stored).sort(ROW)
+    rows = lines.group_by(ROW, maintain_order=True).agg(
+        pl.col(TOTALS).sum(), pl.col(LOWEST).min(), pl.col([name for name in BOUNDS if name not in LOWEST]).max()
+    )
+    begins = lines.select(pl.any_horizontal(pl.col(ROW) != pl.col(ROW).shift()).fill_null(value=False))
+    bags: list[Bags] = [{} for _ in range(rows.height)]
+    shown, crowded = [b""] * rows.height, [False] * rows.height
+    for at, text, blob in zip(
+        begins.to_series().cum_sum().to_list(), lines["bags"].to_list(), lines["shown"].to_list(), strict=True
+    ):
+        _add(bags[at], orjson.loads(text))
+        shown[at] += blob
+        crowded[at] |= OTHER in text
     out = [
         {
             **row,
-            "basis": {},
-            "protocol": {},
-            "via": {},
-            "source_version": (),
-            "target_version": (),
-            "alias": (),
-            "address": (),
-            "folded": {},
-            "causes": [],
-            "instances": 0,
-            "active_days": 0,
-            "instance_hours": 0,
-            "examples": [],
-            "adjusted_calls": None,
-            "adjusted_errors": None,
-            "sampling_known": 0.0,
-            "client": None,
-            "server": None,
-            "queue": None,
+            **_counted(counts),
+            **_adjusted(counts, row["observed"]),
+            "folded": _folded(counts) if full else {},
+            "examples": _examples(blob),
+            **dict.fromkeys(LATENCIES),
         }
-        for row in rows.iter_rows(named=True)
+        for row, counts, blob, full in zip(rows.iter_rows(named=True), bags, shown, crowded, strict=True)
     ]
-    seen: list[tuple[set[str], set[int]]] = [(set(), set()) for _ in out]
-    for place, kind, items, n, m in _bags(parts, places):
-        _take(out[place], seen[place], kind, items, n, m)
-    for row, (instances, days) in zip(out, seen, strict=True):
-        row["instances"], row["active_days"] = len(instances), len(days)
-    for place, number, *latency, fine in _latencies(parts.sketches, rows):
-        out[place][LATENCIES[number]] = [*latency, tuple(fine)]
-    for place, *one in _examples(parts, places):
-        out[place]["examples"].append(one)
+    for at, number, *fields, fine in _latencies(lines.select(*PACKED), rows):
+        out[at][LATENCIES[number]] = Latency(*(*fields, tuple(fine)))
     return out
 
 
-def _bags(parts: Parts, places: pl.DataFrame) -> Iterator[tuple[int, str, list[str], list[int], list[int]]]:
-    """`place`, kind, and its items in order with how often each counts."""
-    bags = parts.bags.join(places, on=ROW).sort("place", "kind", "item")
-    items, n, m = (bags[name].to_list() for name in ("item", "n", "m"))
-    start = 0
-    for place, kind, size in bags.group_by("place", "kind", maintain_order=True).len().iter_rows():
-        end = start + size
-        yield place, kind, items[start:end], n[start:end], m[start:end]
-        start = end
+def _add(bags: Bags, lines: list[dict[str, Any]]) -> None:
+    """Add bags as they are stored."""
+    for line in lines:
+        kind, items, counts = line["k"], line["i"], line["n"]
+        known = bags.get(kind)
+        if known is None:
+            bags[kind] = dict(zip(items, counts, strict=True))
+        elif kind == HOUR_BITS:
+            # Hours in which several shards saw an instance count once.
+            known |= {item: known.get(item, 0) | count for item, count in zip(items, counts, strict=True)}
+        else:
+            known |= {item: known.get(item, 0) + count for item, count in zip(items, counts, strict=True)}
+        if kind == PROBABILITY:
+            failed = bags.setdefault(_FAILED, {})
+            failed |= {item: failed.get(item, 0) + count for item, count in zip(items, line["m"], strict=True)}
 
 
-def _take(
-    row: dict[str, Any], seen: tuple[set[str], set[int]], kind: str, items: list[str], n: list[int], m: list[int]
-) -> None:
-    instances, days = seen
-    beyond = sum(count for item, count in zip(items, n, strict=True) if item.startswith(OTHER))
-    if beyond:
-        row["folded"][kind] = beyond
-    if kind in COUNTED:
-        row[kind] = dict(zip(items, n, strict=True))
-    elif kind in LISTED:
-        row[kind] = tuple(item for item in items if item != OTHER)
-    elif kind == CAUSE:
-        causes = [
-            (caller or None, callee or None, count)
-            for (caller, callee), count in zip((item.split(SEPARATOR) for item in items), n, strict=True)
-        ]
-        row["causes"] = sorted(
-            causes, key=lambda cause: (-cause[2], cause[0] is None, cause[0] or "", cause[1] is None, cause[1] or "")
-        )
-    elif kind == INSTANCE:
-        for item in items:
-            instance, hour = item.rsplit(SEPARATOR, 1)
-            instances.add(instance)
-            days.add(int(hour) // 24)
-        row["instance_hours"] += len(items)
-    elif kind == "instance_name":
-        instances.update(items)
-    elif kind == "day":
-        days.update(map(int, items))
-    elif kind == "hours":
-        row["instance_hours"] += sum(n)
-    elif kind == PROBABILITY:
-        # Sorted by text, so that the floating sum is the same whatever came first. What was folded has no probability any more.
-        known = [(count, failed, float(item)) for item, count, failed in zip(items, n, m, strict=True) if item != OTHER]
-        if known:
-            row["adjusted_calls"] = sum(count / p for count, _, p in known)
-            row["adjusted_errors"] = sum(failed / p for _, failed, p in known)
-            row["sampling_known"] = sum(count for count, _, _ in known) / row["observed"] if row["observed"] else 0.0
+def _counted(bags: Bags) -> dict[str, Any]:
+    """Counted texts of a row, and what is told by their number."""
+    hours = [item.rsplit(SEPARATOR, 1) for item, n in bags.get(INSTANCE, {}).items() if n]
+    days = {str(int(hour) // 24) for _, hour in hours} | {day for day, n in bags.get("day", {}).items() if n}
+    names = {name for name, _ in hours} | {name for name, n in bags.get("instance_name", {}).items() if n}
+    return {
+        **{kind: _standing(bags, kind) for kind in COUNTED},
+        **{kind: tuple(item for item in _standing(bags, kind) if item != OTHER) for kind in LISTED},
+        "causes": _causes(bags.get(CAUSE, {})),
+        "instances": len(names),
+        "active_days": len(days),
+        "instance_hours": len(hours)
+        + sum(bags.get("hours", {}).values())
+        + sum(map(int.bit_count, bags.get(HOUR_BITS, {}).values())),
+    }
 
 
-def _latencies(sketches: pl.DataFrame, rows: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """`place`, which of `LATENCIES`, and what `summaries` says of it."""
-    of_rows = sketches.join(rows.select(*ROW, "place"), on=ROW).select(
-        "sketches", edge=pl.col("place").cast(pl.Int64), start=pl.lit(0, pl.Int64)
+def _standing(bags: Bags, kind: str) -> dict[str, int]:
+    """In order; what was taken back is gone."""
+    return {item: n for item, n in sorted(bags[kind].items()) if n} if kind in bags else {}
+
+
+def _causes(counts: dict[str, int]) -> tuple[Cause, ...]:
+    # By name where they count the same; what has no name comes last.
+    named: list[tuple[str, str, int]] = []
+    for item, n in counts.items():
+        caller, callee = item.split(SEPARATOR)
+        if n:
+            named.append((caller, callee, n))
+    named.sort(key=lambda cause: (-cause[2], not cause[0], cause[0], not cause[1], cause[1]))
+    return tuple(Cause(caller or None, callee or None, n) for caller, callee, n in named)
+
+
+def _folded(bags: Bags) -> dict[str, int]:
+    """How often what is beyond the limit of each kind counts."""
+    beyond = {
+        kind: sum(n for item, n in bags[kind].items() if item.startswith(OTHER))
+        for kind in sorted(bags)
+        if kind not in {HOUR_BITS, _FAILED}
+    }
+    return {kind: n for kind, n in beyond.items() if n}
+
+
+def _adjusted(bags: Bags, observed: int) -> dict[str, float | None]:
+    """Sums over calls of which the probability is known; what was folded has none any more."""
+    failed = bags.get(_FAILED, {})
+    # Sorted by text, so that the floating sum is the same whatever came first.
+    known = [
+        (n, failed[item], float(item))
+        for item, n in sorted(bags.get(PROBABILITY, {}).items())
+        if item != OTHER and (n or failed[item])
+    ]
+    if not known:
+        return {"adjusted_calls": None, "adjusted_errors": None, "sampling_known": 0.0}
+    return {
+        "adjusted_calls": sum(n / p for n, _, p in known),
+        "adjusted_errors": sum(errors / p for _, errors, p in known),
+        "sampling_known": sum(n for n, _, _ in known) / observed if observed else 0.0,
+    }
+
+
+def _latencies(sketches: pl.DataFrame, rows: pl.DataFrame) -> Iterator[Any]:
+    """Place in `rows`, which of `LATENCIES`, and the fields of its `Latency`."""
+    summed = add_sketches(sketches.filter(pl.col("sketches").bin.size() > 0))
+    of_rows = summed.join(rows.select(*ROW, edge_=pl.int_range(pl.len())), on=ROW).select(
+        "sketches", edge="edge_", start=pl.lit(0, pl.Int64)
     )
     buckets = unpack(of_rows.select(*PACKED)).filter(pl.col("n") > 0)
     group = pl.col("edge") * len(LATENCIES) + number_of(pl.col("mark"))
@@ -152,19 +183,31 @@ def _latencies(sketches: pl.DataFrame, rows: pl.DataFrame) -> Iterator[tuple[Any
     ).iter_rows()
 
 
-def _examples(parts: Parts, places: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """`place`, and what `summaries` says of sample traces, in the order of outcomes: the slowest first, else by trace."""
-    slowness = pl.when(pl.col("outcome") == "slowest").then(-pl.col("duration_ns").fill_null(0)).otherwise(0)
-    found = shown(parts.examples).join(places, on=ROW).sort("place", "outcome", slowness, *TRACE)
-    traces, spans = (
-        np.column_stack([found[name].to_numpy() for name in names]).astype(">u8").tobytes().hex()
-        for names in (TRACE, ("span",))
+def _examples(blob: bytes) -> tuple[Exemplar, ...]:
+    """At most three of each outcome, of different traces; ordinary ones are neither failed nor among the slowest."""
+    by_trace = sorted(_EXAMPLE.iter_unpack(blob))
+    error = _first(by_trace, _ERROR, {})
+    slowest = _first(sorted(by_trace, key=_longest), _SLOWEST, {})
+    ordinary = _first(by_trace, _ORDINARY, error | slowest)
+    return tuple(
+        Exemplar(OUTCOMES[outcome], f"{high:016x}{low:016x}", f"{span:016x}", None if ns < 0 else ns / _NS_IN_MS)
+        for found in (error, ordinary, slowest)
+        for outcome, high, low, span, ns in found.values()
     )
-    ids = (
-        (traces[at * _TRACE : (at + 1) * _TRACE], spans[at * _SPAN : (at + 1) * _SPAN]) for at in range(found.height)
-    )
-    lines = found.select("place", "outcome", pl.col("duration_ns") / _NS_IN_MS).iter_rows()
-    return (
-        (place, outcome, trace, span, duration)
-        for (place, outcome, duration), (trace, span) in zip(lines, ids, strict=True)
-    )
+
+
+def _longest(one: _Example) -> int:
+    return -one[4]
+
+
+def _first(examples: Iterable[_Example], wanted: int, but: _ByTrace) -> _ByTrace:
+    """The first of an outcome of different traces."""
+    found: _ByTrace = {}
+    for one in examples:
+        outcome, high, low, _, _ = one
+        trace = high, low
+        if outcome == wanted and trace not in found and trace not in but:
+            found[trace] = one
+            if len(found) == KEPT:
+                break
+    return found

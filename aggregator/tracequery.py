@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
+from aggregator.bounds import OTHER
 from aggregator.concepts import DB_SYSTEMS, MESSAGING_SYSTEMS
 from nexus.model.attributes import HOSTS
 from nexus.model.service import ADDRESS_CLASS, ANONYMOUS, UNNAMED, Node, NodeKind
@@ -21,8 +22,15 @@ _DESTINATIONS: Final = (
     "span.messaging.rabbitmq.destination.routing_key",
     "span.messaging.rabbitmq.routing_key",
 )
+_UNNAMED: Final = r"(\s*|unknown_service(:.*)?)"
 _SENDS: Final = "(kind = producer || kind = client)"
 _TAKES: Final = "(kind = consumer || kind = client)"
+_LEAVES: Final = {
+    "CALLS_OBSERVED": "kind = client",
+    "PUBLISHES_OBSERVED": _SENDS,
+    "SUBSCRIBES_OBSERVED": _TAKES,
+    "DELIVERS_OBSERVED": _SENDS,
+}
 
 
 def text(value: str) -> str:
@@ -42,7 +50,7 @@ def _equal(names: Sequence[str], values: Sequence[str]) -> str:
 def service(node: Node) -> str:
     """Conditions on a span of a service."""
     if node.name == UNNAMED:
-        return 'resource.service.name =~ "(unknown_service(:.*)?)?"'
+        return f"resource.service.name =~ {text(_UNNAMED)}"
     space, slash, name = node.name.partition("/")
     terms = [f"resource.service.name = {text(node.name)}"]
     if slash:
@@ -99,6 +107,12 @@ def _topic(target: str) -> str:
     return _equal(_DESTINATIONS, [destination])
 
 
+def _subscribes(takes: str, topic: str) -> str:
+    # A consumer may name no destination, and have that of a sender in another trace.
+    silent = " && ".join(f"!({name} != nil)" for name in _DESTINATIONS)
+    return f"({{ {takes} }} && {{ {_topic(topic)} }}) || {{ {takes} && {silent} }}"
+
+
 def _calls(source: Node, target: Node, basis: Mapping[str, int], addresses: Sequence[str]) -> str:
     caller, callee = service(source), service(target)
     if target.kind is NodeKind.DATABASE:
@@ -132,13 +146,18 @@ def trace_query(
     via: Mapping[str, int],
     addresses: Sequence[str] = (),
 ) -> str:
-    """TraceQL for an observed edge."""
+    """TraceQL for an observed edge. Of one to what was folded (`(other)`) it names the end that is known; empty where none is."""
+    if OTHER in {source.name, target.name}:
+        return "" if source.name == OTHER else f"{{ {service(source)} && {_LEAVES[relation]} }}"
     if relation == "PUBLISHES_OBSERVED":
         return f"{{ {service(source)} && {_SENDS} }} && {{ {_topic(target.name)} }}"
     if relation == "SUBSCRIBES_OBSERVED":
-        return f"{{ {service(source)} && {_TAKES} }} && {{ {_topic(target.name)} }}"
+        return _subscribes(f"{service(source)} && {_TAKES}", target.name)
     if relation == "DELIVERS_OBSERVED":
         inside = f"({{ {service(source)} }} >> {{ {service(target)} }})"
+        if basis.get("boundary"):
+            # Linked by hand to a span of any kind, in whatever trace: each end is found by itself.
+            inside += f" || {{ {service(source)} }} || {{ {service(target)} && {_TAKES} }}"
         if not basis.get("linked"):
             return inside
         # Sender and handler are in two traces: each end is found by itself.

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from aggregator.tracequery import grafana_url, tempo_url, trace_query
-from nexus.model.edge import Cause, Exemplar, Latency, ObservedEdge, Relation, Support, TraceQuery
+from nexus.model.edge import ObservedEdge, Relation, Support, TraceQuery
 from nexus.model.service import Node, NodeKind
 from nexus.store.observed_read import EdgeRow
 
@@ -53,9 +53,9 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         protocols=row["protocol"],
         via=row["via"],
         basis=row["basis"],
-        client_latency=_latency(row["client"]),
-        server_latency=_latency(row["server"]),
-        queue=_latency(row["queue"]),
+        client_latency=row["client"],
+        server_latency=row["server"],
+        queue=row["queue"],
         first_seen=_time(row["first_ns"]),
         last_seen=_time(row["last_ns"]),
         active_days=row["active_days"],
@@ -65,14 +65,10 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         aliases=row["alias"],
         addresses=row["address"],
         folded=row["folded"],
-        causes=tuple(Cause(*one) for one in row["causes"]),
-        exemplars=tuple(Exemplar(*one) for one in row["examples"]),
+        causes=row["causes"],
+        exemplars=row["examples"],
         trace_query=_query(edge, source, target, row, links),
     )
-
-
-def _latency(found: list[Any] | None) -> Latency | None:
-    return None if found is None else Latency(*found)
 
 
 def _time(ns: int | None) -> datetime | None:
@@ -86,6 +82,8 @@ def _query(edge: EdgeRow, source: Node, target: Node, row: dict[str, Any], links
     longest = (row["queue_max"] or 0) + max(row["client_max"] or 0, row["server_max"] or 0)
     start_s, end_s = row["first_ns"] // 10**9, -(-(row["last_ns"] + longest) // 10**9) + 1
     query = trace_query(edge.relation, source, target, basis=row["basis"], via=row["via"], addresses=row["address"])
+    if not query:
+        return None
     url = ""
     if links.grafana_url:
         url = grafana_url(links.grafana_url, links.grafana_datasource, query, start_s * 1000, end_s * 1000)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -37,6 +38,8 @@ SECOND_NS: Final = 1_000_000_000
 SAMPLES: Final = {"owner": pl.UInt64, **SAMPLE_SCHEMA, "sign": pl.Int64}
 # Files of a part, the one that says that it is there last.
 _FILES: Final = ("samples", "links", "ties", "contents", "rows")
+# Which files a part is of that takes the place of another; there while it does.
+_MADE: Final = "made"
 
 
 @dataclass(slots=True)
@@ -72,6 +75,7 @@ class WorkingSpans:
     def recover(self, seq: int) -> None:
         """Load what was committed up to part `seq`; drop the rest. Nobody may look spans up meanwhile."""
         self._parts, self._held = [], []
+        self._tidy()
         numbers = sorted(
             {int(path.name.split(".")[0]) for path in self._folder.iterdir() if path.suffix in {".rows", ".spans"}}
         )
@@ -116,21 +120,57 @@ class WorkingSpans:
             self._held = [_part(0, spans.rows["tk"].to_numpy(), link_pairs(spans), np.empty(0, dtype=np.int64), spans)]
 
     def add(self, seq: int, spans: Spans, samples: pl.DataFrame) -> Part:
-        """Write part `seq` durably; `samples` as `SAMPLES`. It counts from `accept` on."""
+        """Write part `seq` durably; `samples` as `SAMPLES`. It counts from `accept` on. StoreUnavailable where the disk is full or fails."""
+        try:
+            return self._add(seq, spans, samples)
+        except OSError as error:
+            self._tidy()
+            msg = f"the working spans in {self._folder} cannot be written: {error.strerror or error}; nothing is lost: spans wait in the log until there is room"
+            raise StoreUnavailable(msg) from error
+
+    def _add(self, seq: int, spans: Spans, samples: pl.DataFrame) -> Part:
         spans = spans.take(stable_order(spans.rows["tk"].to_numpy()))
         pairs = link_pairs(spans)
+        made = ["samples", "contents", "rows"]
         self._write(seq, "samples", samples.select(list(SAMPLES)))
         if len(pairs):
+            made.append("links")
             with self._new(seq, "links").open("wb") as file:
                 np.save(file, pairs)
                 _durable(file)
-            self._new(seq, "links").rename(self._path(seq, "links"))
         if spans.links.height:
+            made.append("ties")
             self._write(seq, "ties", spans.links)
         self._write(seq, "contents", spans.contents, compression="lz4")
         self._write(seq, "rows", spans.rows)
-        _sync(self._folder)
+        self._put(seq, made)
         return _part(seq, self._read(seq, "rows")["tk"].to_numpy(), pairs, samples["start"].unique().sort().to_numpy())
+
+    def _put(self, seq: int, made: list[str]) -> None:
+        """Let the files `made` be part `seq`.
+
+        Rows of one and contents of another would be spans that nobody sent: where there is a part already, a crash in between is made good by `recover`.
+        """
+        if self._path(seq, "rows").exists():
+            with self._new(seq, _MADE).open("w", encoding="utf-8") as file:
+                file.write(" ".join(made))
+                _durable(file)
+            self._new(seq, _MADE).rename(self._path(seq, _MADE))
+            _sync(self._folder)
+        for what in _FILES:
+            if what not in made:
+                self._path(seq, what).unlink(missing_ok=True)
+            elif self._new(seq, what).exists():
+                self._new(seq, what).rename(self._path(seq, what))
+        _sync(self._folder)
+        self._path(seq, _MADE).unlink(missing_ok=True)
+
+    def _tidy(self) -> None:
+        """Finish parts whose files were all there when something came in between; drop files of others."""
+        for path in sorted(self._folder.glob(f"*.{_MADE}")):
+            self._put(int(path.stem), path.read_text(encoding="utf-8").split())
+        for path in self._folder.glob("*.new"):
+            path.unlink()
 
     def _new(self, seq: int, what: str) -> Path:
         return self._path(seq, f"{what}.new")
@@ -141,21 +181,25 @@ class WorkingSpans:
         with self._new(seq, what).open("wb") as file:
             frame.write_ipc(file, compression=compression)
             _durable(file)
-        self._new(seq, what).rename(self._path(seq, what))
 
     def accept(self, part: Part) -> None:
         """The transaction that used the part is committed. Parts of one size are made one, so that their number grows with the logarithm of the spans."""
         with self._lock:
             self._parts.append(part)
             self._held = []
-            while (run := self._run()) is not None:
-                parts = self._parts[run:]
-                # The last part takes all in, then the others go: a crash in between leaves spans twice, which count once.
-                spans = together([self._spans(one) for one in parts])
-                merged = self.add(part.seq, spans, pl.concat([self._read(one.seq, "samples") for one in parts]))
-                for one in parts[:-1]:
-                    self._delete(one.seq)
-                self._parts[run:] = [merged]
+            # Where there is no room for it they stay as they are, until a later part finds some.
+            with suppress(StoreUnavailable):
+                while (run := self._run()) is not None:
+                    self._merge(run)
+
+    def _merge(self, run: int) -> None:
+        parts = self._parts[run:]
+        # The last part takes all in, then the others go: a crash in between leaves spans twice, which count once.
+        spans = together([self._spans(one) for one in parts])
+        merged = self.add(parts[-1].seq, spans, pl.concat([self._read(one.seq, "samples") for one in parts]))
+        for one in parts[:-1]:
+            self._delete(one.seq)
+        self._parts[run:] = [merged]
 
     def _run(self) -> int | None:
         """Where a run of `FAN_IN` parts of the last one's size begins; None where there is none, or the whole would be too large."""
@@ -232,14 +276,14 @@ class WorkingSpans:
             for part in self._parts:
                 spans, samples = self._spans(part), self._read(part.seq, "samples")
                 kept, standing = keep(spans), samples.join(opened, on=["owner", "start"], how="semi")
-                if kept.any() or standing.height:
-                    left.append(
-                        part
-                        if kept.all() and standing.height == samples.height
-                        else self.add(part.seq, spans.where(kept), standing)
-                    )
-                else:
+                if not kept.any() and not standing.height:
                     self._delete(part.seq)
+                    continue
+                left.append(part)
+                if not kept.all() or standing.height < samples.height:
+                    # Where there is no room for less beside it, it stays as it is.
+                    with suppress(StoreUnavailable):
+                        left[-1] = self.add(part.seq, spans.where(kept), standing)
             self._parts = left
 
     def _delete(self, seq: int) -> None:

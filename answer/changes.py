@@ -28,16 +28,22 @@ def compare(before: Iterable[ObservedEdge], after: Iterable[ObservedEdge], since
     """Changes by edge, worst kind first. Values: errors in percent, latency p95 in ms, volume in calls or messages."""
     old = {e.rid: e for e in before}
     new = {e.rid: e for e in after}
+    # While a service is down its callers show its name as a host: that is the same dependency, failing, and not one that is gone.
+    gone = {_named(e): e for rid, e in old.items() if rid not in new}
     out: list[Change] = []
     for rid, edge in new.items():
-        earlier = old.get(rid)
+        earlier = old.get(rid) or gone.pop(_named(edge), None)
         if earlier is None:
             if edge.first_seen is not None and edge.first_seen >= since:
                 out.append(Change("new", rid, 0, total(edge), edge.first_seen))
             continue
         out += _measures(earlier, edge)
-    out += [Change("gone", rid, total(edge), 0, edge.last_seen) for rid, edge in old.items() if rid not in new]
+    out += [Change("gone", edge.rid, total(edge), 0, edge.last_seen) for edge in gone.values()]
     return sorted(out, key=lambda c: (ORDER.index(c.kind), -max(c.before, c.after), c.rid))
+
+
+def _named(edge: ObservedEdge) -> tuple[str, str, str, str]:
+    return edge.relation, edge.source.environment, edge.source.name, edge.target.name
 
 
 def _measures(old: ObservedEdge, new: ObservedEdge) -> list[Change]:

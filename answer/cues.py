@@ -51,7 +51,7 @@ ENGLISH: tuple[tuple[QuestionKind, Pattern[str], int], ...] = (
         K.IMPACT,
         re.compile(
             rf"\b(?:break|fail|affect|impact|happen|suffer|stop|lose|hurt)\w*\b.*\b(?:if|when|once|should|by|of)\b.*{S}|blast radius|\b(?:without|losing|loss of)\s+(?:the\s+)?{S}|{S}.*\bwould\s+(?:break|fail|stop|suffer)|\b(?:if|when|should)\s+(?:the\s+)?{S}.*\b(?:fail|go(?:es)? (?:down|away|dark|offline)|(?:is|was|were|gets?) (?:down|unavailable|gone|lost|slow|offline)|die|dies|crash|stop|break|outage)"
-            rf"|\b(?:impact\w*|effects?|consequences?)\b.*\b(?:outage|failure|loss)\b|\bdepend\w* on\b.*\bfail|\bwho (?:is|would be) (?:affected|hit)",
+            rf"|\b(?:impact\w*|effects?|consequences?)\b.*\b(?:outage|failure|loss)\b|\bdepend\w* on\b.*\bfail|\bwho (?:is|would be) (?:affected|hit)|\b(?:decommission|retire|remove|delete|shut ?down|take down|turn off|switch off|get rid of|drop)\b.*{S}",
             _I,
         ),
         1,
@@ -59,7 +59,7 @@ ENGLISH: tuple[tuple[QuestionKind, Pattern[str], int], ...] = (
     (
         K.WHY,
         re.compile(
-            rf"\b(?:why|how come|reasons?|what (?:makes|causes|made|caused|triggers|leads)|for what|explain why|purpose)\b.*{S}|{S}.*{S}.*\bwhy\b|\bwhat\b.*{S}.*{S}\s+for\b|\bwhat(?:'s|’s| is)\s+(?:the\s+)?{S}\s+doing with\b",
+            rf"\b(?:why|how come|reasons?|what (?:makes|causes|made|caused|triggers|leads)|for what|explain why|purpose)\b.*{S}|{S}.*{S}.*\bwhy\b|\bwhat\b.*{S}.*{S}\s+for\b|\bwhat(?:'s|’s| is)\s+(?:the\s+)?{S}\s+doing with\b|\bevidence\b.*{S}.*{S}|\b(?:dependenc(?:y|e)|relation(?:ship)?|connection|link)\b.*\b(?:between|of)\b.*{S}.*{S}",
             _I,
         ),
         1,
@@ -76,12 +76,13 @@ ENGLISH: tuple[tuple[QuestionKind, Pattern[str], int], ...] = (
         K.CHANGED,
         re.compile(
             r"\brecent(?:ly)?\s+(?:\w+\s+)?(?:chang|new)\w*|\b(?:dis)?appear\w*\b|\bvanish\w*\b|\bwhat(?:'s|’s| is| has| have| are| was)?\s+(?:\w+\s+)?(?:new|chang\w+|different|broke\w*|gone|regress\w*|worse)\b|\b(?:changes?|changed|broke\w*|new|differences?|regress\w*)\b.*\b(?:since|after|between|last|past|today|yesterday|recently|lately|this week)\b"
-            r"|\banything (?:new|changed|different)|\bdid\b.*\bchange\b",
+            r"|\banything (?:new|changed|different)|\bdid\b.*\b(?:change|anything break)\b|\bdid anything (?:break|fail)\b",
             _I,
         ),
         0,
     ),
     (K.CALLERS, re.compile(rf"^(?!.*\bhow\b).*\b(?:inbound|incoming)\b.*{S}", _I), 1),
+    (K.CALLEES, re.compile(rf"\bupstream dependenc(?:y|ies)\b.*{S}", _I), 1),
     (
         K.HEALTH,
         re.compile(
@@ -109,6 +110,7 @@ ENGLISH: tuple[tuple[QuestionKind, Pattern[str], int], ...] = (
     ),
 )
 KOREAN: tuple[tuple[QuestionKind, Pattern[str], int], ...] = (
+    (K.HEALTH, re.compile(rf"{S}.*{S}.*(?:지연 ?시간|응답 ?시간|레이턴시|에러율|오류율|실패율|성공률|처리량)", _I), 2),
     (
         K.PATH,
         re.compile(
@@ -120,12 +122,12 @@ KOREAN: tuple[tuple[QuestionKind, Pattern[str], int], ...] = (
     (
         K.IMPACT,
         re.compile(
-            r"(?:장애|죽|다운|멈추|멈춘|중단|실패|내려가|내리|고장|끊기|끄|망가|못 쓰|안 되|없어지|사라지|터지).*(?:면|시(?![가-힣])|때|경우|영향|무엇|무슨|어떤|뭐|어디|누가)|영향\s*(?:범위|을|도|받)|파급",
+            r"(?:장애|죽|다운|멈추|멈춘|중단|실패|내려가|내리|고장|끊기|끄|망가|못 쓰|안 되|없어지|사라지|터지|없애|제거|내려|꺼).*(?:면|도\s*(?:괜찮|되|돼)|시(?![가-힣])|때|경우|영향|무엇|무슨|어떤|뭐|어디|누가)|영향\s*(?:범위|을|도|받)|파급",
             _I,
         ),
         1,
     ),
-    (K.WHY, re.compile(r"왜|이유|까닭|어째서|때문|무슨 목적|목적이|\bwhy\b", _I), 1),
+    (K.WHY, re.compile(rf"왜|이유|까닭|어째서|때문|무슨 목적|목적이|\bwhy\b|{S}.*{S}.*(?:관계|근거)", _I), 1),
     (
         K.DOCUMENTED,
         re.compile(
@@ -299,7 +301,7 @@ def _side_ko(masked: str, slot: int) -> str:
 
 _NAMEISH = r"[A-Za-z][\w./-]*[A-Za-z0-9]"
 _NOT_NAMES = frozenset(
-    "the a an by of to it they them this that these those anyone anybody someone somebody nothing db dbs service services system systems anything something everything who what which all our any is are was were does do did be been "
+    "work function run operate succeed start the a an by of to it they them this that these those anyone anybody someone somebody nothing db dbs service services system systems anything something everything who what which all our any is are was were does do did be been "
     "component components team app application other others each database topic queue most errors error calls requests traffic users user call use used direct directly and or not "
     "documented undocumented down up fails fail breaks break documentation docs document documents architecture design traces telemetry".split()
 )

@@ -87,7 +87,7 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
 
 _SHORT = re.compile(r"[A-Za-z][A-Za-z0-9]+|[가-힣]{2,}")
 _NO_NAME = re.compile(
-    r"\b(?:an?|what|which|this|(?<!documented )(?<!document )(?<!say )(?<!says )(?<!mention )(?<!know )(?<!true )that|any|no)\s+$",
+    r"\b(?:an?|what|which|this|(?<!documented )(?<!document )(?<!say )(?<!says )(?<!mention )(?<!know )(?<!true )(?<!evidence )that|any|no)\s+$",
     re.IGNORECASE,
 )
 # "a payment outage" is an outage of payment.

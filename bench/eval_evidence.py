@@ -1,6 +1,6 @@
-"""Evidence fit and expansions on `bench/data/evidence.json`: thresholds that tell answerable from unanswerable questions, and what each expansion adds.
+"""Evidence fit on `bench/data/evidence.json`: thresholds that tell answerable from unanswerable questions.
 
-`--fit` writes the thresholds to `knowledge/retrieval/fit_thresholds.json` (they belong to the model).
+`--fit` writes the thresholds and the mean question of each language to `knowledge/retrieval` (they belong to the model).
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from knowledge.embedding import PassageEmbedding
+from knowledge.language import language_of
 from knowledge.retrieval.fit import Threshold, is_weak, threshold
 from knowledge.tokens import default_analyzer, term_key
 from nexus.model.document import Classification
 from nexus.ports.documents import IngestRequest
+from nexus.ports.embedding import Embedder
 from nexus.ports.search import Retriever, SearchRequest
 from nexus.settings import load_settings
 from nexus.store.embedded import EmbeddedPostgres
@@ -28,7 +30,9 @@ from nexus.wiring.knowledge import ingestor
 from nexus.wiring.runtime import Runtime
 
 DATA = Path(__file__).parent / "data" / "evidence.json"
-THRESHOLDS = Path(__file__).parents[1] / "knowledge" / "retrieval" / "fit_thresholds.json"
+RETRIEVAL = Path(__file__).parents[1] / "knowledge" / "retrieval"
+THRESHOLDS = RETRIEVAL / "fit_thresholds.json"
+CENTRES = RETRIEVAL / "centres.json"
 
 
 def magnitudes(runtime: Runtime, question: str) -> tuple[float, float]:
@@ -43,6 +47,24 @@ def magnitudes(runtime: Runtime, question: str) -> tuple[float, float]:
             1,
         )
     return found.best_cosine or 0.0, (found.best_bm25 or 0.0) / ideal if ideal else 0.0
+
+
+def write_centres(embedder: Embedder, name: str, questions: list[str]) -> None:
+    """The mean question of each language, a line each, beside those of other models."""
+    asked: dict[str, list[str]] = {}
+    for question in questions:
+        asked.setdefault(language_of(question), []).append(question)
+    found = json.loads(CENTRES.read_text(encoding="utf-8"))["centres"] if CENTRES.exists() else {}
+    found[name] = {
+        language: np.mean([embedder.question(text) for text in texts], axis=0, dtype=np.float64).round(4).tolist()
+        for language, texts in sorted(asked.items())
+    }
+    means = ",\n".join(
+        f'"{model}": {{\n' + ",\n".join(f'"{language}": {mean}' for language, mean in of.items()) + "\n}"
+        for model, of in sorted(found.items())
+    )
+    note = "Made by bench/eval_evidence.py --fit of the questions in bench/data/evidence.json."
+    CENTRES.write_text(f'{{\n"note": "{note}",\n"centres": {{\n{means}\n}}\n}}\n', encoding="utf-8")
 
 
 def fitted(good: np.ndarray, bad: np.ndarray) -> Threshold:
@@ -101,46 +123,15 @@ def main() -> None:
                         name: {"cosine": chosen.cosine, "bm25_share": chosen.bm25_share},
                     },
                 }
+                write_centres(runtime.get(PassageEmbedding).embedder(), name, data["answerable"] + data["unanswerable"])
                 THRESHOLDS.write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
             used = chosen if arguments.fit else threshold(identity.model, identity.dimension)
             for label, rows in (("all", (good, bad)), ("held out", (good[1::2], bad[1::2]))):
                 weak = [np.mean([is_weak(cosine, share, 1.0, used) for cosine, share in part]) for part in rows]
                 print(f"{label:<9} {used}: weak on {weak[0]:.0%} of the answerable, {weak[1]:.0%} of the unanswerable")
-            expansions(runtime, data["expansions"])
             runtime.close()
         finally:
             server.stop()
-
-
-def expansions(runtime: Runtime, cases: list[dict]) -> None:
-    """How often each expansion adds what it should to the one best result, and how much it adds where it should not."""
-    retriever = runtime.get(Retriever)
-    counts: dict[str, list[int]] = {}
-    noise = 0
-    for case in cases:
-        hits = retriever.search(SearchRequest(case["query"], "default", Classification.RESTRICTED, top_k=1)).hits
-        added = [hit for hit in hits if hit.added_by]
-        if case["kind"] == "none":
-            noise += len(added)
-            continue
-        hit = any(
-            h.added_by == case["kind"]
-            and h.passage.document.title == case["document"]
-            and case.get("text", "") in h.passage.text
-            for h in added
-        )
-        ranked = any(
-            h.passage.document.title == case["document"] and case.get("text", "") in h.passage.text
-            for h in hits
-            if not h.added_by
-        )
-        counts.setdefault(case["kind"], []).append(hit)
-        print(
-            f"  {case['kind']:<11} {'added' if hit else 'missed'}{' (ranked anyway)' if ranked else ''}: {case['query']}"
-        )
-    for kind, found in counts.items():
-        print(f"{kind:<11} without 0 of {len(found)}, with {sum(found)} of {len(found)}")
-    print(f"added where nothing should be: {noise}")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from knowledge.retrieval.expand.pairs import PlanPairs
 from knowledge.retrieval.expand.section import SectionFill
 from knowledge.run import Ingestor, Limits
 from knowledge.tokens import default_analyzer
+from nexus.cli.progress import Lines
 from nexus.model.document import Classification
 from nexus.plugins import load_plugins
 from nexus.ports.documents import IngestRequest
@@ -289,9 +290,8 @@ def searches(database: Database, clock: SystemClock, arguments, lines: dict[str,
     vacuum(database.url)
     print(f"HNSW indexes and vacuum in {time.monotonic() - started:.0f} s", flush=True)
     stages, server = Stages(), server_pid(database)
-    for name, call in (("BM25", "bm25"), ("vectors", "_nearest"), ("passages", "readable_passages")):
-        place = search.HybridRetriever if call.startswith("_") else search
-        setattr(place, call, stages.timed(name, getattr(place, call)))
+    for name, call in (("BM25", "bm25"), ("vectors", "nearest_lists"), ("passages", "readable_passages")):
+        setattr(search, call, stages.timed(name, getattr(search, call)))
     expansions = [SectionFill(4), CorrectionFetch(ANALYZER, 4), PlanPairs(ANALYZER, 4)]
     for expansion in expansions:
         expansion.fetch = stages.timed(expansion.name, expansion.fetch)
@@ -337,23 +337,35 @@ def ingest(database: Database, clock: SystemClock, root: Path, lines: list[str],
     detectors = tuple(load_plugins("knowledge.detectors", "DETECTOR").values())
     options = Options(1000, 200, DEFAULT_RULES, readers, detectors, ANALYZER)
     plain = Ingestor(database, clock, options, Limits(files, 10_000_000, 0), [root], None, ())
-    begun, used = time.perf_counter(), time.process_time()
-    result = plain.ingest(IngestRequest(root, tenant="ingest"))
-    seconds, used = time.perf_counter() - begun, time.process_time() - used
-    print(
-        f"ingest without vectors: {result['passages']} passages, {result['passages'] / seconds:.0f}/s ({result['passages'] / used:.0f} a second of this process; target 500)",
-        flush=True,
-    )
+    server, said = server_pid(database), Lines(lambda line: print(line, flush=True))
+    first, page = "ingest without vectors", root / "0.md"
+    for name in (first, "again, unchanged", "again, one file changed"):
+        if name != first:
+            page.write_text(
+                page.read_text(encoding="utf-8") + ("\n한 줄 더" if "one" in name else ""), encoding="utf-8"
+            )
+        begun, used, beside = time.perf_counter(), time.process_time(), server_seconds(server)
+        result = plain.ingest(IngestRequest(root, tenant="ingest"), said)
+        seconds, used, beside = time.perf_counter() - begun, time.process_time() - used, server_seconds(server) - beside
+        rate = (
+            f", {result['passages'] / used:.0f} passages a second of this process (target 500)" if name == first else ""
+        )
+        print(
+            f"{name}: {files} files, {result['indexed']} indexed, {result['passages']} passages in {seconds:.1f} s; CPU {used:.1f} s here, {beside:.1f} s PostgreSQL{rate}",
+            flush=True,
+        )
     model = bundled(Runtime(load_settings(), database)).embedder()
     texts = [text() for _ in range(40)]
     model.passages(texts[:2])
-    begun, used = time.perf_counter(), time.process_time()
-    model.passages(texts)
-    seconds, used = time.perf_counter() - begun, time.process_time() - used
-    print(
-        f"embedding: {len(texts) / seconds:.1f} passages/s on all threads, {len(texts) / used:.1f} a second and thread (target 20)",
-        flush=True,
-    )
+    for name, parts in (("one thread", [[one] for one in texts]), ("all threads", [texts])):
+        begun, used = time.perf_counter(), time.process_time()
+        for part in parts:
+            model.passages(part)
+        seconds, used = time.perf_counter() - begun, time.process_time() - used
+        print(
+            f"embedding on {name}: {len(texts) / seconds:.1f} passages/s, {len(texts) / used:.1f} a second and thread (target 20)",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collector_receiver.name_table import Place, same
+from collector_receiver.machine_words import Place, put_word, word
+from collector_receiver.name_table import same
 from collector_receiver.scan import MAX_START
-from collector_receiver.scan_layout import PAD, Bytes, Words, words
+from collector_receiver.scan_layout import PAD, Bytes, Words
 from nexus.model.compiled import compiled, inlined
 
 Numbers = npt.NDArray[np.uint32]
@@ -39,13 +40,12 @@ MAX_PARENT_BYTES: Final = _U(32)
 
 
 class Pool(NamedTuple):
-    """Distinct pieces of bytes. Piece n is `data[ends[n]:ends[n + 1]]`, `PAD` further on in `words`; `used[0]` is how many there are.
+    """Distinct pieces of bytes. Piece n is `data[ends[n]:ends[n + 1]]`, `PAD` further on; `used[0]` is how many there are.
 
     A slot that is taken has the upper half of a hash and the number of a piece, counted from 1.
     """
 
     data: Bytes
-    words: Words
     ends: npt.NDArray[np.int32]
     slots: Words
     used: npt.NDArray[np.int64]
@@ -93,8 +93,7 @@ def pool(pieces: int, size: int) -> Pool:
     data = np.empty(PAD + size + PAD, np.uint8)
     slots = min(_MOST_SLOTS, 1 << max(4, (size // _BYTES_A_SLOT).bit_length()))
     return Pool(
-        data[PAD:],
-        words(data),
+        data,
         _begun(pieces + 1),
         np.zeros(slots, np.uint64),
         np.zeros(1, np.int64),
@@ -160,30 +159,30 @@ def _stirred(number: Place) -> Place:
 
 
 @inlined
-def _hash(source: Words, at: Place, size: Place) -> Place:
+def _hash(source: Any, at: Place, size: Place) -> Place:
     """Of at least one byte, as for `same`. Two halves are mixed at a time: each step waits for the one before."""
     left = _SEED ^ size
     right, last = left, at + size - _8
     while at + _8 < last:
-        left = _stirred(left ^ source[at])
-        right = _stirred(right ^ source[at + _8])
+        left = _stirred(left ^ word(source, at))
+        right = _stirred(right ^ word(source, at + _8))
         at += _U(16)
     if at < last:
-        left = _stirred(left ^ source[at])
+        left = _stirred(left ^ word(source, at))
     few = min(size, _8)
-    right = _stirred(right ^ source[last] >> (_8 * (_8 - few)))
+    right = _stirred(right ^ word(source, last) >> (_8 * (_8 - few)))
     return _stirred(left ^ _stirred(right))
 
 
 @inlined
-def _is(found: Pool, number: Place, source: Words, at: Place, size: Place) -> bool:
+def _is(found: Pool, number: Place, source: Any, at: Place, size: Place) -> bool:
     """Whether a piece of the source is that one of the pool, which has it."""
     there = _U(found.ends[number])
-    return _U(found.ends[number + _1]) - there == size and same(source, at, found.words, there + _8, size)
+    return _U(found.ends[number + _1]) - there == size and same(source, at, found.data, there + _8, size)
 
 
 @inlined
-def _coded(found: Pool, source: Words, at: Place, size: Place) -> Place:
+def _coded(found: Pool, source: Any, at: Place, size: Place) -> Place:
     """The number of a piece of the source, which becomes one of the pool where it is none."""
     mark, count = _hash(source, at, size), _U(found.used[0])
     mask = _U(len(found.slots) - 1)
@@ -202,17 +201,17 @@ def _coded(found: Pool, source: Words, at: Place, size: Place) -> Place:
     found.used[0] += 1
     to, copied = place + _8, _0
     while copied + _8 < size:
-        found.words[to + copied] = source[at + copied]
+        put_word(found.data, to + copied, word(source, at + copied))
         copied += _8
     if size < _8:
-        found.words[to] = source[at + size - _8] >> (_8 * (_8 - size))
+        put_word(found.data, to, word(source, at + size - _8) >> (_8 * (_8 - size)))
     else:
-        found.words[to + size - _8] = source[at + size - _8]
+        put_word(found.data, to + size - _8, word(source, at + size - _8))
     return count
 
 
 @inlined
-def _text(texts: Pool, source: Words, at: Place, size: Place, before: Place) -> Place:
+def _text(texts: Pool, source: Any, at: Place, size: Place, before: Place) -> Place:
     """The number of a text; 0 is the empty one. `before`: what stood there in the span before, which is often the same."""
     if size == _0:
         return _0
@@ -223,32 +222,31 @@ def _text(texts: Pool, source: Words, at: Place, size: Place, before: Place) -> 
 
 @compiled
 def code_blocks(
-    source: Words,
+    data: Bytes,
     blocks: Any,
     kept: Any,
     owner: int,
     texts: Pool,
     coded: Pool,
     numbers: Numbers,
-    number_words: Words,
     out: Numbers,
 ) -> None:
-    """The number of each block (BLOCK) of a request into `out`. `owner` is the number of its tenant; `numbers`, and its `words`, are room for the longest list and `BEFORE` it."""
+    """The number of each block (BLOCK) of a request into `out`. `owner` is the number of its tenant; `numbers` is room for the longest list and `BEFORE` it."""
     first = _0
     for n in range(_U(len(blocks))):
         after = _U(blocks[n].attributes)
         numbers[_FIRST] = owner
         size = _1
         while first < after:
-            numbers[_FIRST + size] = _coded(texts, source, _U(kept[first].place), _U(kept[first].size))
+            numbers[_FIRST + size] = _coded(texts, data, _U(kept[first].place), _U(kept[first].size))
             size += _1
             first += _1
-        out[n] = _coded(coded, number_words, _8, size * _U(4))
+        out[n] = _coded(coded, numbers, _8, size * _U(4))
 
 
 @compiled
 def code_spans(
-    source: Words,
+    data: Bytes,
     spans: Any,
     kept: Any,
     link_places: Any,
@@ -256,7 +254,6 @@ def code_spans(
     texts: Pool,
     contents: Pool,
     numbers: Numbers,
-    number_words: Words,
     out: Rows,
     rows_before: int,
     links: Links,
@@ -269,21 +266,21 @@ def code_spans(
     for n in range(_U(len(spans))):
         span = spans[n]
         place = _U(span.trace_id)
-        out.trace_hi[row], out.trace_lo[row] = _id(source[place]), _id(source[place + _8])
-        out.span[row] = _id(source[_U(span.span_id)])
+        out.trace_hi[row], out.trace_lo[row] = _id(word(data, place)), _id(word(data, place + _8))
+        out.span[row] = _id(word(data, _U(span.span_id)))
         out.start_ns[row] = span.start
         out.end_ns[row] = span.end if span.end <= MAX_START else _0
         parent, odd = _0, _0
         size = _U(span.parent_id_size)
         if size == _8:
-            parent = _id(source[_U(span.parent_id)])
+            parent = _id(word(data, _U(span.parent_id)))
         elif size:
-            odd = _odd(texts, source, _U(span.parent_id), min(size, MAX_PARENT_BYTES))
+            odd = _odd(texts, data, _U(span.parent_id), min(size, MAX_PARENT_BYTES))
         out.parent[row] = parent
         said[0] = blocks[_U(span.block)]
-        said[1] = _text(texts, source, _U(span.name), _U(span.name_size), _U(said[1]))
-        said[2] = _text(texts, source, _U(span.trace_state), _U(span.trace_state_size), _U(said[2]))
-        said[3] = _text(texts, source, _U(span.message), _U(span.message_size), _U(said[3]))
+        said[1] = _text(texts, data, _U(span.name), _U(span.name_size), _U(said[1]))
+        said[2] = _text(texts, data, _U(span.trace_state), _U(span.trace_state_size), _U(said[2]))
+        said[3] = _text(texts, data, _U(span.message), _U(span.message_size), _U(said[3]))
         said[4] = odd
         said[5] = _U(span.kind) if 0 <= span.kind <= 5 else _0
         said[6] = _U(span.code) if 0 <= span.code <= 2 else _0
@@ -291,27 +288,27 @@ def code_spans(
         said[8] = span.sent
         size, after = _HEAD, _U(span.attributes)
         while first < after:
-            said[size] = _text(texts, source, _U(kept[first].place), _U(kept[first].size), _U(said[size]))
+            said[size] = _text(texts, data, _U(kept[first].place), _U(kept[first].size), _U(said[size]))
             size += _1
             first += _1
-        out.content[row] = _coded(contents, number_words, _8, size * _U(4))
+        out.content[row] = _coded(contents, numbers, _8, size * _U(4))
         while link < _U(span.links):
             place = _U(link_places[link].trace_id)
             links.at[linked] = row
-            links.trace_hi[linked], links.trace_lo[linked] = _id(source[place]), _id(source[place + _8])
-            links.span[linked] = _id(source[_U(link_places[link].span_id)])
+            links.trace_hi[linked], links.trace_lo[linked] = _id(word(data, place)), _id(word(data, place + _8))
+            links.span[linked] = _id(word(data, _U(link_places[link].span_id)))
             link += _1
             linked += _1
         row += _1
 
 
 @compiled
-def _odd(texts: Pool, source: Words, at: Place, size: Place) -> Place:
+def _odd(texts: Pool, data: Bytes, at: Place, size: Place) -> Place:
     """The number of a parent id of a wrong length; all zeros are none."""
     some = _0
     for n in range(size):
-        some |= source[at + n - _8 + _1] >> _U(56)
-    return _coded(texts, source, at, size) if some else _0
+        some |= _U(data[at + n])
+    return _coded(texts, data, at, size) if some else _0
 
 
 @compiled
@@ -344,4 +341,4 @@ def split_contents(ends: npt.NDArray[np.int32], numbers: Numbers, out: Contents)
 def filled(made: Pool) -> tuple[npt.NDArray[np.int32], Bytes]:
     """Ends (from 0) and data of what is in a pool."""
     ends = made.ends[: int(made.used[0]) + 1]
-    return ends, made.data[: ends[-1]]
+    return ends, made.data[PAD : PAD + ends[-1]]

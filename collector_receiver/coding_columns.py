@@ -12,7 +12,7 @@ import pyarrow as pa
 from collector_receiver import coding
 from collector_receiver.raw import BLOCKS, CONTENTS, LINKS, ROWS, TEXTS, RawSpans
 from collector_receiver.scan import MIN_BLOCK_BYTES, MIN_LINK_BYTES, MIN_SPAN_BYTES, scan
-from collector_receiver.scan_layout import BLOCK, LINK, PIECE, SPAN, Bytes, Names, words
+from collector_receiver.scan_layout import BLOCK, LINK, PIECE, SPAN, Bytes, Names
 
 Array = npt.NDArray[Any]
 # Texts of a span beside its attributes, at most.
@@ -41,7 +41,6 @@ class Batch:
         self._numbers = np.empty(
             coding.BEFORE + coding.HEAD + max(len(self._kept), len(self._resource_kept)), np.uint32
         )
-        self._number_words = words(self._numbers.view(np.uint8))
         # What becomes of all of them.
         most = size // MIN_SPAN_BYTES
         self._texts = coding.texts(
@@ -55,32 +54,30 @@ class Batch:
     def take(self, body: bytes, tenant: str) -> Taken:
         """Add a request."""
         data = np.frombuffer(body, np.uint8)
-        source = words(data)
         found = (self._spans, self._blocks, self._kept, self._resource_kept, self._links)
-        blocks, spans, refused = scan(data, source, self._names, self._resource_names, *found)
+        blocks, spans, refused = scan(data, self._names, self._resource_names, *found)
         if spans < 0:
             return Taken(-1)
-        numbers = (self._numbers, self._number_words)
         owner = self._owners.setdefault(tenant, len(self._owners))
         coding.code_blocks(
-            source,
+            data,
             self._blocks[:blocks],
             self._resource_kept,
             owner,
             self._texts,
             self._coded,
-            *numbers,
+            self._numbers,
             self._block_of,
         )
         coding.code_spans(
-            source,
+            data,
             self._spans[:spans],
             self._kept,
             self._links,
             self._block_of,
             self._texts,
             self._contents,
-            *numbers,
+            self._numbers,
             self._rows,
             self._row,
             self._linked,

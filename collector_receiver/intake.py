@@ -29,6 +29,8 @@ from nexus.ports.span_log import Rejection, SpanLogWriter
 log = structlog.get_logger("nexus.receiver")
 
 SOURCE: Final = "otlp"
+# Compiled code that is on disk is there in a second.
+NOTICE_S: Final = 3.0
 REASONS: Final = {
     "trace_id": "a trace id must be 16 bytes (in JSON 32 hex digits), not all zero",
     "span_id": "a span id must be 8 bytes (in JSON 16 hex digits), not all zero",
@@ -115,8 +117,12 @@ class Intake:
         self._committers = ThreadPoolExecutor(limits.committers, thread_name_prefix="intake-commit")
         self._slots = threading.BoundedSemaphore(limits.committers)
         self._busy_until = 0.0
-        # Compiled now, not while the first sender waits.
+        # Compiled now, not while the first sender waits. Who waits for it here is told why.
+        notice = threading.Timer(NOTICE_S, log.info, ("compiling",), {"why": "the first start on a machine"})
+        notice.daemon = True
+        notice.start()
         decode_batch([b""], [""], self._allowed)
+        notice.cancel()
 
     def start(self) -> None:
         """Start the threads."""

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from collector_receiver.name_table import Place
-from collector_receiver.scan_layout import Bytes, Words
+from collector_receiver.machine_words import Place, word
+from collector_receiver.scan_layout import Bytes
 from nexus.model.compiled import compiled, inlined
 
 KEYS: Final = (
@@ -324,15 +324,15 @@ def _colon(data: Bytes, at: Place, end: Place) -> Place:
 
 
 @compiled
-def _which(source: Words, at: Place, size: Place) -> int:
+def _which(data: Bytes, at: Place, size: Place) -> int:
     """The number of a key of `size` bytes, `UNKNOWN` for others."""
     if size == _0 or size > _U(24):
         return UNKNOWN
-    first, middle, last = source[at], _0, _0
+    first, middle, last = word(data, at), _0, _0
     if size <= _8:
         first &= ~_0 >> (_8 * (_8 - size))
     else:
-        middle, last = source[at + (size >> _1) - _4], source[at + size - _8]
+        middle, last = word(data, at + (size >> _1) - _4), word(data, at + size - _8)
     for n in range(len(_SIZES)):
         if _SIZES[n] == size and _FIRST[n] == first and _MIDDLE[n] == middle and _LAST[n] == last:
             return n
@@ -340,7 +340,7 @@ def _which(source: Words, at: Place, size: Place) -> int:
 
 
 @compiled
-def member(data: Bytes, source: Words, at: Place, end: Place, seen: Place) -> tuple[Place, int, Place]:
+def member(data: Bytes, at: Place, end: Place, seen: Place) -> tuple[Place, int, Place]:
     """(where the value begins, its key, keys seen) of the next member; `at` is at the object while none is seen, then behind the member before.
 
     Without one the key is -1 and the place that behind the object; the place is 0 where it is unusual.
@@ -365,7 +365,7 @@ def member(data: Bytes, source: Words, at: Place, end: Place, seen: Place) -> tu
     at = _colon(data, after, end)
     if at == _0 or at >= end or size != after - first - _1:
         return _0, 0, seen
-    key = _which(source, first, size)
+    key = _which(data, first, size)
     bit = _1 << _U(key)
     if key != UNKNOWN and seen & bit:
         return _0, 0, seen

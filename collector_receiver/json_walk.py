@@ -7,8 +7,8 @@ import threading
 import numpy as np
 
 from collector_receiver.name_table import table
-from collector_receiver.scan_json import convert
-from collector_receiver.scan_layout import PAD, Names, words
+from collector_receiver.scan_json import ABOVE, convert
+from collector_receiver.scan_layout import PAD, Names
 
 _asked, _compiled = threading.Lock(), threading.Event()
 
@@ -35,5 +35,5 @@ def compile_now() -> None:
 def _converted(body: bytes, names: Names, resource_names: Names) -> bytes | None:
     data = np.frombuffer(body + bytes(PAD), np.uint8)
     out = np.empty(2 * len(data) + 64, np.uint8)
-    size = convert(data, words(data), np.uint64(len(body)), names, resource_names, out)
+    size = convert(data, np.uint64(len(body)), names, resource_names, np.empty(ABOVE, np.uint64), out)
     return out[:size].tobytes() if size else None

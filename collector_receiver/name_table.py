@@ -7,11 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from collector_receiver.scan_layout import PAD, Bytes, Names, Words, words
+from collector_receiver.machine_words import Place, word
+from collector_receiver.scan_layout import PAD, Bytes, Names
 from nexus.model.compiled import inlined
 
-# Places are unsigned throughout: mixed with signed numbers they would become floats.
-Place = np.uint64
 _U: Final = np.uint64
 _1, _8 = _U(1), _U(8)
 _SLOTS: Final = 1024
@@ -27,7 +26,7 @@ def table(names: frozenset[str]) -> Names:
     for number in range(len(encoded)):
         slot = int(_hash(text, ends[number], ends[number + 1]))
         following[number], first[slot] = first[slot], number
-    return Names(first, following, ends, words(text), 4 + min(map(len, encoded), default=0))
+    return Names(first, following, ends, text, 4 + min(map(len, encoded), default=0))
 
 
 @inlined
@@ -37,27 +36,27 @@ def _hash(data: Bytes, start: Place, end: Place) -> Place:
 
 
 @inlined
-def same(source: Words, at: Place, other: Words, there: Place, size: Place) -> bool:
+def same(data: Bytes, at: Place, other: Bytes, there: Place, size: Place) -> bool:
     """Whether two pieces of `size` bytes, at least one, are equal. Together with what is before them they must be eight bytes: those at the end are compared first."""
     few = min(size, _8)
-    if (source[at + size - _8] ^ other[there + size - _8]) >> (_8 * (_8 - few)):
+    if (word(data, at + size - _8) ^ word(other, there + size - _8)) >> (_8 * (_8 - few)):
         return False
     end = at + size - few
-    while at < end and source[at] == other[there]:
+    while at < end and word(data, at) == word(other, there):
         at += _8
         there += _8
     return bool(at >= end)
 
 
 @inlined
-def is_named(data: Bytes, source: Words, start: Place, end: Place, names: Names) -> bool:
+def is_named(data: Bytes, start: Place, end: Place, names: Names) -> bool:
     """Whether `data[start:end]` is one of the names. There are eight bytes before it: those of the messages that it is in."""
     if start == end:
         return False
     number = names.first[_hash(data, start, end)]
     while number >= 0:
         at, after = names.ends[_U(number)], names.ends[_U(number) + _1]
-        if after - at == end - start and same(source, start, names.words, at, after - at):
+        if after - at == end - start and same(data, start, names.text, at, after - at):
             return True
         number = names.following[_U(number)]
     return False

@@ -13,13 +13,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from collector_receiver.name_table import Place, is_named
-from collector_receiver.scan_layout import Bytes, Names, Words
+from collector_receiver.machine_words import Place, word
+from collector_receiver.name_table import is_named
+from collector_receiver.scan_layout import Bytes, Names
 from nexus.model.compiled import compiled, inlined
 
 # A field ends after its beginning, so place 0 stands for "damaged".
 _U: Final = np.uint64
-_0, _1, _2, _4, _7, _8 = _U(0), _U(1), _U(2), _U(4), _U(7), _U(8)
+_0, _1, _2, _4, _7, _8, _9 = _U(0), _U(1), _U(2), _U(4), _U(7), _U(8), _U(9)
 MAX_START: Final = _U(2**63 - 1)
 
 # Fewest bytes, with tags and lengths, of a usable span (two ids and a start) and of a usable link (two ids).
@@ -80,19 +81,25 @@ def _unusual_field(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, Pl
 @inlined
 def _field(data: Bytes, at: Place, end: Place) -> tuple[Place, Place, Place]:
     """(tag, number or place of the content, place after the field); the last is 0 where it is damaged."""
-    if end - at > _1 and data[at + _1] < 128:
-        # The usual field: a text or message below 128 bytes.
+    if end - at > _1 and _8 <= data[at] < 128:
         tag, value = _U(data[at]), at + _2
-        after = value + _U(data[at + _1])
-        if tag & _U(0x87) == _2 and tag > _7 and after <= end:
-            return tag, value, after
+        wire, size = tag & _7, _U(data[at + _1])
+        if size < 128:
+            # The usual fields: a text or message, or a number, below 128.
+            after = value + size
+            if wire == _2 and after <= end:
+                return tag, value, after
+            if wire == _0:
+                return tag, size, value
+        if wire == _1 and end - at > _8:
+            return tag, at + _1, at + _9
     return _unusual_field(data, at, end)
 
 
 @inlined
-def _usable(source: Words, at: Place, size: Place, wanted: Place) -> bool:
+def _usable(data: Bytes, at: Place, size: Place, wanted: Place) -> bool:
     """Whether an id is of the right length, and not all zero."""
-    return size == wanted and bool(source[at] | source[at + wanted - _8])
+    return size == wanted and bool(word(data, at) | word(data, at + wanted - _8))
 
 
 @compiled
@@ -111,7 +118,7 @@ def _value(data: Bytes, at: Place, end: Place) -> int:
 
 
 @inlined
-def _key_value(data: Bytes, source: Words, at: Place, end: Place, names: Names) -> int:
+def _key_value(data: Bytes, at: Place, end: Place, names: Names) -> int:
     """A KeyValue: 1 = to be kept, 0 = not, -1 = damaged. What has not one of the names is not looked into; what is kept can be decoded by any reader."""
     if end - at > _4 and data[at] == 0x0A and data[at + _1] < 128:
         # The usual form: the name, then a value that fills the message, lengths in one byte each.
@@ -123,14 +130,14 @@ def _key_value(data: Bytes, source: Words, at: Place, end: Place, names: Names) 
             and data[value + _1] < 128
             and value + _2 + _U(data[value + _1]) == end
         ):
-            return _value(data, value + _2, end) if is_named(data, source, key, value, names) else 0
+            return _value(data, value + _2, end) if is_named(data, key, value, names) else 0
     named, good = False, 1
     while at < end:
         tag, content, at = _field(data, at, end)
         if at == _0:
             return -1
         if tag == _U(0x0A):
-            named = is_named(data, source, content, at, names)
+            named = is_named(data, content, at, names)
         elif tag == _U(0x12):
             inner = _value(data, content, at)
             if inner < 0:
@@ -142,16 +149,14 @@ def _key_value(data: Bytes, source: Words, at: Place, end: Place, names: Names) 
 
 
 @compiled
-def _resource(
-    data: Bytes, source: Words, at: Place, end: Place, names: Names, kept: Any, count: Place
-) -> tuple[Place, bool]:
+def _resource(data: Bytes, at: Place, end: Place, names: Names, kept: Any, count: Place) -> tuple[Place, bool]:
     """Note the attributes of a Resource behind `count` others: (how many there are then, whether it is whole)."""
     while at < end:
         tag, content, at = _field(data, at, end)
         if at == _0:
             return count, False
         if tag == _U(0x0A):
-            found = _key_value(data, source, content, at, names)
+            found = _key_value(data, content, at, names)
             if found < 0:
                 return count, False
             if found:
@@ -161,7 +166,7 @@ def _resource(
 
 
 @compiled
-def _link(data: Bytes, source: Words, at: Place, end: Place, links: Any, count: Place) -> tuple[Place, bool]:
+def _link(data: Bytes, at: Place, end: Place, links: Any, count: Place) -> tuple[Place, bool]:
     """Note a Link behind `count` others, where its ids can be used: (how many there are then, whether it is whole)."""
     trace_id, trace_size, span_id, span_size = _0, _0, _0, _0
     while at < end:
@@ -172,7 +177,7 @@ def _link(data: Bytes, source: Words, at: Place, end: Place, links: Any, count: 
             trace_id, trace_size = content, at - content
         elif tag == _U(0x12):
             span_id, span_size = content, at - content
-    if _usable(source, trace_id, trace_size, _U(16)) and _usable(source, span_id, span_size, _8):
+    if _usable(data, trace_id, trace_size, _U(16)) and _usable(data, span_id, span_size, _8):
         links[count].trace_id, links[count].span_id = trace_id, span_id
         count += _1
     return count, True
@@ -203,7 +208,7 @@ def _begin(span: Any, block: Place, attributes: Place, links: Place) -> None:
 
 
 @inlined
-def _span(data: Bytes, source: Words, at: Place, end: Place, names: Names, span: Any, kept: Any, links: Any) -> int:
+def _span(data: Bytes, at: Place, end: Place, names: Names, span: Any, kept: Any, links: Any) -> int:
     """Fill in a span that was begun: 0 = usable; 1, 2, 3 = trace id, span id or start is not; -1 = damaged."""
     attributes, link_count, sent = _U(span.attributes), _U(span.links), _0
     trace_id, trace_size, span_id, span_size = _0, _0, _0, _0
@@ -214,7 +219,7 @@ def _span(data: Bytes, source: Words, at: Place, end: Place, names: Names, span:
             return -1
         if tag == _U(0x4A):
             sent += _1
-            found = _key_value(data, source, content, at, names)
+            found = _key_value(data, content, at, names)
             if found < 0:
                 return -1
             if found:
@@ -233,20 +238,20 @@ def _span(data: Bytes, source: Words, at: Place, end: Place, names: Names, span:
         elif tag == _U(0x30):
             span.kind = np.int32(content)
         elif tag == _U(0x39):
-            span.start = source[content]
+            span.start = word(data, content)
         elif tag == _U(0x41):
-            span.end = source[content]
+            span.end = word(data, content)
         elif tag == _U(0x6A):
-            link_count, good = _link(data, source, content, at, links, link_count)
+            link_count, good = _link(data, content, at, links, link_count)
         elif tag == _U(0x7A):
             good = _status(data, content, at, span)
         elif tag == _U(0x85):
-            span.flags = np.uint32(source[content - _4] >> _U(32))
+            span.flags = np.uint32(word(data, content - _4) >> _U(32))
         if not good:
             return -1
-    if not _usable(source, trace_id, trace_size, _U(16)):
+    if not _usable(data, trace_id, trace_size, _U(16)):
         return 1
-    if not _usable(source, span_id, span_size, _8):
+    if not _usable(data, span_id, span_size, _8):
         return 2
     if span.start == 0 or span.start > MAX_START:
         return 3
@@ -258,7 +263,6 @@ def _span(data: Bytes, source: Words, at: Place, end: Place, names: Names, span:
 @inlined
 def _scope(
     data: Bytes,
-    source: Words,
     at: Place,
     end: Place,
     names: Names,
@@ -282,7 +286,7 @@ def _scope(
             _begin(span, number, before.attributes, before.links)
         else:
             _begin(span, number, _0, _0)
-        fault = _span(data, source, content, at, names, span, kept, links)
+        fault = _span(data, content, at, names, span, kept, links)
         if fault < 0:
             return count, False
         if fault == 0:
@@ -299,7 +303,6 @@ def _scope(
 @compiled
 def scan(
     data: Bytes,
-    source: Words,
     names: Names,
     resource_names: Names,
     spans: Any,
@@ -310,7 +313,7 @@ def scan(
 ) -> tuple[int, int, int]:
     """Fill `spans`, `blocks` (those with spans), pieces of `kept` attributes of both and `links`: how many blocks, spans and refused spans there are; -1 spans where the request is damaged.
 
-    `source` are the words of `data`. Room: as many of each as fit into the data, and one more.
+    Room: as many of each as fit into the data, and one more.
     """
     b, s, r, refused = _0, _0, _0, _0
     at, end = _0, _U(len(data))
@@ -326,9 +329,9 @@ def scan(
             tag, inner, content = _field(data, content, at)
             good = content != _0
             if tag == _U(0x0A) and good:
-                r, good = _resource(data, source, inner, content, resource_names, resource_kept, r)
+                r, good = _resource(data, inner, content, resource_names, resource_kept, r)
             elif tag == _U(0x12) and good:
-                s, good = _scope(data, source, inner, content, names, block, b, spans, s, kept, links)
+                s, good = _scope(data, inner, content, names, block, b, spans, s, kept, links)
             if not good:
                 return 0, -1, 0
         unusable = _U(block.trace_id) + _U(block.span_id) + _U(block.start_time)

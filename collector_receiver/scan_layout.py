@@ -46,22 +46,11 @@ LINK: Final = np.dtype([("trace_id", "u4"), ("span_id", "u4")])
 
 
 class Names(NamedTuple):
-    """Names for a look-up in bytes. Name n is from byte `ends[n]` to `ends[n + 1]` of `words`; `first` of its hash and then `following` chain the numbers, -1 ends."""
+    """Names for a look-up in bytes. Name n is from byte `ends[n]` to `ends[n + 1]` of `text`; `first` of its hash and then `following` chain the numbers, -1 ends."""
 
     first: npt.NDArray[np.int16]
     following: npt.NDArray[np.int16]
     ends: npt.NDArray[np.uint64]
-    words: Words
+    text: Bytes
     # Fewest bytes, with tags and lengths, of an attribute with one of the names.
     least_bytes: int
-
-
-def words(data: Bytes) -> Words:
-    """The eight bytes that begin at each place but the last seven.
-
-    One or none of them would be of another type to compiled code, which would be compiled again for it: they come with others behind them.
-    """
-    if len(data) <= PAD:
-        data = np.frombuffer(data.tobytes() + bytes(2 * PAD), np.uint8)
-    view: Words = np.ndarray(shape=(len(data) - 7,), dtype="<u8", buffer=data.data, strides=(1,))
-    return view

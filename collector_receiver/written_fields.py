@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from collector_receiver.json_text import hex_number, string, text
-from collector_receiver.name_table import Place
+from collector_receiver.machine_words import Place
 from collector_receiver.scan_layout import Bytes
 from nexus.model.compiled import compiled, inlined
 

@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from designed.kinds import vocabulary
@@ -35,6 +36,16 @@ _STEM_END: Final = (
     _ADDRESS_WORDS | _PORT_WORDS | vocabulary("base api http grpc https tcp public internal connection string")
 )
 _SUFFIX: Final = re.compile(r"\.(?:svc(?:\.cluster\.local)?|cluster\.local|local)\.?$")
+_INSIDE: Final = re.compile(
+    r"\.(?:svc|local|localdomain|internal|lan|corp|intranet|consul|docker|test|localhost)(?:\.|$)"
+)
+_REGISTERED: Final = re.compile(
+    r"\.(?:com|net|org|io|edu|gov|info|biz|ai|co|me|tv|kr|jp|cn|uk|de|fr|us|eu|in|au|ca|ch|nl)$"
+)
+_ADDRESS_ALONE: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|[A-Za-z_][\w.-]*:\d{2,5}")
+_OPTION: Final = re.compile(
+    r"-{1,2}(?:h|[\w.-]*(?:host|url|uri|addr|address|endpoint|server|target|upstream|backend|brokers?))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +142,33 @@ def _is_remote(host: str) -> bool:
     return False
 
 
+def arguments(command: str) -> list[str]:
+    """Words of a command line that may be addresses: with a port or a scheme, or behind an option that takes one.
+
+    Scripts (several lines) are no configuration.
+    """
+    if "\n" in command.strip() or len(command) > 4096:
+        return []
+    words = [word.strip("\"'") for word in command.split()]
+    found = [word for word in words if _ADDRESS_ALONE.fullmatch(word)]
+    found += [word for option, word in pairwise(words) if _OPTION.fullmatch(option) and not word.startswith("-")]
+    for word in words:
+        option, equals, value = word.partition("=")
+        if equals and option.startswith("-") and (_OPTION.fullmatch(option) or _ADDRESS_ALONE.fullmatch(value)):
+            found.append(value)
+    return list(dict.fromkeys(found))
+
+
 def short_host(host: str) -> tuple[str, ...]:
     """Names a cluster host may be known by, longest first: "cart.shop.svc.cluster.local" -> cart.shop, cart."""
     base = _SUFFIX.sub("", host.lower().rstrip("."))
     parts = base.split(".")
     return tuple(dict.fromkeys([host.lower(), base, ".".join(parts[:2]), parts[0]]))
+
+
+def on_internet(host: str) -> bool:
+    """Whether a host stands under a registered domain: its first label ("api.vendor.com") is nobody's service name here."""
+    return "." in host and _INSIDE.search(host.lower()) is None and _REGISTERED.search(host.lower()) is not None
 
 
 def is_public(host: str) -> bool:

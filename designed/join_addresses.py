@@ -136,7 +136,11 @@ def claims(readings: Mapping[str, Reading], known: Known) -> Iterator[Found]:
             elif fact.kind == "env_ref":
                 listed = mentions.get(squeeze(known.canonical(fact.subject)), set())
                 entries = config.get(fact.key, [])
-                shared = len(users.get(fact.key, ())) > 1 and bool(listed & {entry.key for _, entry in entries})
+                several = len(users.get(fact.key, ())) > 1
+                if several and "mounted" in fact.attributes:
+                    # As with a file of variables: what all of them get is a statement about none.
+                    continue
+                shared = several and bool(listed & {entry.key for _, entry in entries})
                 for where, entry in entries:
                     if not shared or entry.key in listed:
                         moved = Fact(
@@ -189,7 +193,7 @@ def _value(
         yield from _claim(path, known, fact, meant, Address("localhost", "", "http"), place, "key", parts)
         return
     for address in addresses(value, fact.key):
-        target = known.host(address.host) or _unknown(address, fact.key)
+        target = known.host(address.host, stem(fact.key)) or _unknown(address, fact.key)
         if target is None:
             continue
         port = address.port
@@ -236,7 +240,7 @@ def _claim(
     if target == source or squeeze(target) == squeeze(source) or not source:
         return
     weak = _weak(known, source, target, address, parts)
-    external = is_public(address.host) and known.host(address.host) is None
+    external = is_public(address.host) and known.host(address.host, stem(fact.key)) is None
     role = Role.EXTERNAL if external else known.role(target)
     protocol = _SCHEME_PROTOCOL.get(address.scheme, "") or _PORT_PROTOCOL.get(address.port, "")
     raw_target = RawName(target, "external", (address.host,)) if external else known.raw(target, address.host)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from designed.addresses import short_host
+from designed.addresses import on_internet, short_host
 from designed.kinds import Role, role_of
 from designed.reader import Fact, RawName, Reading
 
@@ -81,12 +81,15 @@ class Known:
         """The one name of a workload and its Service."""
         return self._alias.get(name, name)
 
-    def host(self, host: str) -> str | None:
-        """The service at a host name."""
-        for candidate in short_host(host):
-            if candidate in self.by_host:
-                return self.by_host[candidate]
-        return None
+    def host(self, host: str, about: str = "") -> str | None:
+        """The service at a host name. Under a registered domain a first label is a service's name only where `about` (what a setting is about) says so."""
+        if host.lower() in self.by_host:
+            return self.by_host[host.lower()]
+        found = next((self.by_host[short] for short in short_host(host) if short in self.by_host), None)
+        if found is not None and on_internet(host):
+            words = {squeeze(found), squeeze(about)}
+            return found if len(words) == 1 or squeeze(found) + "service" in words else None
+        return found
 
     def find(self, name: str) -> str | None:
         """The service of a written name: exact, as a label of its pods, or with a plural s more or less."""

@@ -140,5 +140,7 @@ def judge(
             for fingerprint, edge in sorted(baseline.items())
             if fingerprint not in present
         ]
+    if not any(report.totals[flag.value] for flag in Flag):
+        notes.append("nothing was compared: no document says anything, and no trace was seen in the window")
     code = DRIFT if failing else UNDECIDED if undecided and fail_on_undecided else OK
     return Gate(code, failing, undecided, tuple(notes))

@@ -16,7 +16,7 @@ from diff.policy import Policy
 from diff.row import Row
 from diff.world import World
 from nexus.model.finding import Finding, Flag, Memory, State
-from nexus.model.service import Node
+from nexus.model.service import Node, NodeKind
 
 # Verdicts that lost their telemetry.
 BLIND = frozenset(
@@ -86,6 +86,7 @@ def advance(
         (d.relation.value, s.source, s.target) for s in seen.values() if (d := s.finding.designed) is not None
     }
     documented |= _documented_pairs(comparison)
+    present = {(s.finding.flag, s.finding.relation, s.source, s.target) for s in seen.values()}
     changed: dict[str, Memory] = {}
     changes: list[Change] = []
     for fingerprint in sorted({*known, *seen}):
@@ -93,7 +94,7 @@ def advance(
         if sighting is not None:
             new = _present(old, sighting, policy, now, today)
         elif old is not None and old.state is not State.RESOLVED:
-            new = _missing(old, _cause(old, documented, world), policy, now, today)
+            new = _missing(old, _cause(old, documented, present, world), policy, now, today)
         else:
             continue
         if new != old:
@@ -194,21 +195,33 @@ def _missing(old: Memory, cause: Cause, policy: Policy, now: datetime, today: da
     return replace(old, state=state, before=None, present=0, missing=missing, counted_on=max(today, old.counted_on))
 
 
-def _cause(old: Memory, documented: set[tuple[str, str, str]], world: World) -> Cause:
+def _cause(
+    old: Memory, documented: set[tuple[str, str, str]], present: set[tuple[Flag, str, str, str]], world: World
+) -> Cause:
     """Why a finding is gone. A document's change decides by itself; else the source must still be visible to say anything."""
-    said = (old.relation, old.source, old.target) in documented
+    source, target = _as_known(old.source, world), _as_known(old.target, world)
+    if (source, target) != (old.source, old.target) and (old.flag, old.relation, source, target) in present:
+        # The registry calls an end otherwise since, and the finding of that name goes on.
+        return Cause.DOCUMENTS
+    said = (old.relation, source, target) in documented
     if old.flag is Flag.OBSERVED_ONLY:
         if said:
             return Cause.DOCUMENTS
     elif not said and old.status not in ("only_by", "only_via"):
         return Cause.DOCUMENTS
-    alive = world.alive.get(old.source, 0) & world.window_mask
+    alive = world.alive.get(source, 0) & world.window_mask
     if old.flag is Flag.DOC_ONLY:
         # It is gone because it was seen: a sighting needs no exposure.
         return Cause.EVIDENCE
     lost = world.window_gap_mask & world.window_mask
-    silent = (world.covered.get(old.source, 0) & world.window_mask).bit_count()
+    silent = (world.covered.get(source, 0) & world.window_mask).bit_count()
     return Cause.EVIDENCE if alive and not lost and silent else Cause.TELEMETRY
+
+
+def _as_known(identity: str, world: World) -> str:
+    """An end that is remembered as "kind:name", as the registry knows it now."""
+    kind, _, name = identity.partition(":")
+    return world.names.observed(Node(name, NodeKind(kind)))[0] if kind in NodeKind._value2member_map_ else identity
 
 
 def _note(old: Memory | None, new: Memory, sighting: Sighting | None, now: datetime) -> str:

@@ -307,7 +307,7 @@ def _body(evidence: Evidence, window: Window, comparison: Comparison, policy: Po
         "coverage": {
             "complete": evidence.coverage.complete,
             "gaps": [encode(gap) for gap in evidence.coverage.gaps[:50]],
-            "sampling": evidence.coverage.sampling_policy,
+            "sampling": evidence.coverage.sampling_policy if policy.sampling == "auto" else policy.sampling,
             "history_gaps": len(gaps),
             "covered_days": _covered(comparison),
         },

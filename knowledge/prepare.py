@@ -28,7 +28,7 @@ from nexus.store.documents import DocumentRow, QuarantineRow
 from nexus.store.passages import NewPassage
 
 # Bumped when the same bytes give other rows: every document is then indexed anew.
-VERSION = "2"
+VERSION = "3"
 MASK = "█"
 _TYPES = (
     "adr",

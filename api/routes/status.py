@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from nexus.ports.catalog import Catalog
 from nexus.ports.coverage import CoverageReader
 from nexus.ports.drift import DriftReader, FindingFilter
 from nexus.ports.observed import AggregateControl
-from nexus.store.status import Shortfall, database_state, observed_counts, shortfall
+from nexus.store.status import Shortfall, database_state, observed_counts, shortfall, waits
 
 ROUTER = APIRouter(tags=["status"])
 T = TypeVar("T")
@@ -60,6 +61,7 @@ def _observed(context: ApiContext, tenant: str) -> Json:
     """The tenant's numbers; of the log, which all tenants share, only how far behind the aggregator is."""
     with context.services.database.connection() as connection:
         counts, beyond = asdict(observed_counts(connection, tenant)), shortfall(connection, tenant)
+        waiting = waits(connection, tenant)
     control = _provided(context.services, AggregateControl)
     found = control.status() if control is not None else {}
     return {
@@ -68,12 +70,17 @@ def _observed(context: ApiContext, tenant: str) -> Json:
         **counts,
         "folded": beyond.folded,
         "set_aside": beyond.set_aside,
-        "findings": _findings(beyond),
+        "findings": _findings(beyond, waiting),
     }
 
 
-def _findings(beyond: Shortfall) -> list[str]:
+def _findings(beyond: Shortfall, waiting: tuple[datetime, str] | None) -> list[str]:
     found = []
+    if waiting is not None:
+        since, reason = waiting
+        found.append(
+            f"nothing is rolled up since {when(since)}, and is tried again: {reason or 'the operator is told why'}"
+        )
     if beyond.set_aside:
         found.append(
             f"{beyond.set_aside} spans could not be rolled up and were set aside: please report `{beyond.reason}`; after an upgrade `nexus aside --retry` takes them in"

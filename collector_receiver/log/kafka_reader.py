@@ -7,7 +7,7 @@ passed over: a partition never stops at a message. Offsets are the caller's: the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -17,14 +17,14 @@ import structlog
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from collector_receiver.log.kafka_client import ASK_S, Consumer, KafkaOptions, TopicPartition, unavailable
-from collector_receiver.log.record import HEADER_BYTES, MAGIC, coded_of, parse_header, rejections_of, whole
+from collector_receiver.log.record import HEADER_BYTES, MAGIC, parse_header, readable, rejections_of, whole
 from collector_receiver.otlp import decode_batch
 from collector_receiver.raw import RawSpans, concat
 from nexus import telemetry
 from nexus.errors import StoreUnavailable
-from nexus.model.coded import Spans, no_spans, together
+from nexus.model.coded import Spans, together
 from nexus.ports.clock import Clock
-from nexus.ports.span_log import LoggedRejection, Rejection
+from nexus.ports.span_log import LoggedRejection, Rejection, Unread
 
 log = structlog.get_logger("nexus.span_log")
 
@@ -44,10 +44,12 @@ class _Entry:
     request: RawSpans | None = None
 
 
-def _coded(entries: list[_Entry]) -> Spans:
+def _coded(entries: list[_Entry]) -> tuple[Spans, list[Unread]]:
     requests = [entry.request for entry in entries if entry.request is not None]
-    logged = coded_of(entry.payload for entry in entries if entry.payload is not None)
-    return together([logged, concat(requests).coded()]) if requests else logged
+    logged, unread = readable(
+        [Unread(entry.spans, entry.payload, "") for entry in entries if entry.payload is not None]
+    )
+    return together([logged, concat(requests).coded()]) if requests else logged, unread
 
 
 class KafkaPartitionReader:
@@ -73,6 +75,7 @@ class KafkaPartitionReader:
         self._at: int | None = None
         self._ended = False
         self._refused: list[tuple[int, LoggedRejection]] = []
+        self._unread: list[Unread] = []
 
     def read(self, position: dict[str, int], max_spans: int) -> tuple[pl.DataFrame, dict[str, int]]:
         """See `SpanLogReader.read`."""
@@ -83,10 +86,19 @@ class KafkaPartitionReader:
         """See `CodedSpanLogReader.read_coded`."""
         self._begin(position.get(self._name))
         entries = list(self._entries(max_spans))
+        spans, self._unread = _coded(entries)
         if not entries:
-            return no_spans(), position
+            return spans, position
         self._refused = [(entry.offset, one) for entry in entries for one in entry.refused]
-        return _coded(entries), {**position, self._name: entries[-1].offset + 1}
+        return spans, {**position, self._name: entries[-1].offset + 1}
+
+    def unread(self) -> list[Unread]:
+        """See `CodedSpanLogReader.unread`."""
+        return self._unread
+
+    def decoded(self, entries: Sequence[Unread]) -> tuple[Spans, list[Unread]]:
+        """See `CodedSpanLogReader.decoded`."""
+        return readable(entries)
 
     def again(
         self, start: dict[str, int], end: dict[str, int], max_spans: int
@@ -98,7 +110,8 @@ class KafkaPartitionReader:
             if not entries:
                 raise StoreUnavailable(f"partition {self._name} cannot be read again from {at} to {limit}")
             at = entries[-1].offset + 1
-            yield _coded(entries), {self._name: at}
+            # What cannot be decoded is set aside.
+            yield _coded(entries)[0], {self._name: at}
 
     def rejected(self, start: dict[str, int], end: dict[str, int]) -> list[LoggedRejection]:
         """See `SpanLogReader.rejected`: of the last `read`."""

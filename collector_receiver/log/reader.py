@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -20,14 +20,13 @@ from collector_receiver.log.folder import (
     write_released,
     writers,
 )
-from collector_receiver.log.record import HEADER_BYTES, Header, coded_of, parse_header, rejections_of, spans_of, whole
+from collector_receiver.log.record import HEADER_BYTES, Header, parse_header, readable, rejections_of, whole
 from collector_receiver.log.retention import retain
 from nexus import telemetry
 from nexus.errors import StoreUnavailable
 from nexus.model.coded import Spans
-from nexus.model.span import empty_spans
 from nexus.ports.clock import Clock
-from nexus.ports.span_log import LoggedRejection
+from nexus.ports.span_log import LoggedRejection, Unread
 
 log = structlog.get_logger("nexus.span_log")
 
@@ -51,22 +50,31 @@ class LocalSpanLogReader:
         self.corrupt_bytes = 0
         self.lost_bytes = 0
         self._counting = True
+        self._unread: list[Unread] = []
 
     def read(self, position: dict[str, int], max_spans: int) -> tuple[pl.DataFrame, dict[str, int]]:
         """See `SpanLogReader.read`."""
-        payloads, after = self._payloads(position, max_spans)
-        frames = [spans_of(payload) for payload in payloads]
-        return pl.concat(frames, rechunk=False) if frames else empty_spans(), after
+        spans, after = self.read_coded(position, max_spans)
+        return spans.frame(), after
 
     def read_coded(self, position: dict[str, int], max_spans: int) -> tuple[Spans, dict[str, int]]:
         """See `CodedSpanLogReader.read_coded`."""
-        payloads, after = self._payloads(position, max_spans)
-        return coded_of(payloads), after
+        entries, after = self._entries(position, max_spans)
+        spans, self._unread = readable(entries)
+        return spans, after
 
-    def _payloads(self, position: dict[str, int], max_spans: int) -> tuple[list[bytes], dict[str, int]]:
+    def unread(self) -> list[Unread]:
+        """See `CodedSpanLogReader.unread`."""
+        return self._unread
+
+    def decoded(self, entries: Sequence[Unread]) -> tuple[Spans, list[Unread]]:
+        """See `CodedSpanLogReader.decoded`."""
+        return readable(entries)
+
+    def _entries(self, position: dict[str, int], max_spans: int) -> tuple[list[Unread], dict[str, int]]:
         """Entries after a position. Writers take turns, so that a busy one does not hold up the others."""
         after = dict(position)
-        found: list[bytes] = []
+        found: list[Unread] = []
         left = max_spans
         try:
             folders = writers(self._root)
@@ -76,7 +84,7 @@ class LocalSpanLogReader:
                     after[folder.name] = entry.after
                     if entry.header is None:
                         continue
-                    found.append(entry.payload)
+                    found.append(Unread(entry.header.spans, entry.payload, ""))
                     left -= entry.header.spans
                     share -= entry.header.spans
                     if share <= 0:

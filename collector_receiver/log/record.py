@@ -25,19 +25,21 @@ import io
 import json
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 import polars as pl
 import pyarrow as pa
 import xxhash
+from polars.exceptions import PanicException
 
 from collector_receiver.log.earlier import raw_spans
 from collector_receiver.raw import RawSpans, concat
 from nexus.model.coded import Spans, coded, together
 from nexus.model.span import SPAN_SCHEMA, empty_spans
-from nexus.ports.span_log import LoggedRejection, Rejection
+from nexus.ports.span_log import LoggedRejection, Rejection, Unread
 
 Compression = Literal["lz4", "zstd", "none"]
 MAGIC: Final = b"NXR1"
@@ -47,6 +49,19 @@ _BATCHES: Final = ("rows", "links", "contents", "blocks", "texts")
 _NOTE: Final = struct.Struct("<I")
 HEADER_BYTES: Final = _HEADER.size + _CHECK.size
 MAX_PAYLOAD_BYTES: Final = 2**31
+# What decoding bytes in memory raises (Arrow: OSError where they end too early); a lack of memory is none.
+_UNDECODABLE: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    struct.error,
+    pl.exceptions.PolarsError,
+    PanicException,
+)
 # Of an Arrow stream, with what its parts are aligned by.
 _END_BYTES: Final = 64
 
@@ -174,12 +189,6 @@ def next_header(raw: bytes, start: int) -> int | None:
     return None
 
 
-def spans_of(payload: bytes) -> pl.DataFrame:
-    """The spans of a whole payload."""
-    found = _logged(payload)
-    return found if isinstance(found, pl.DataFrame) else found.frame()
-
-
 # Bytes of payloads (compressed) that are read as one.
 _MOST_TOGETHER: Final = 128 * 1024 * 1024
 
@@ -202,6 +211,23 @@ def coded_of(payloads: Iterable[bytes]) -> Spans:
     return together([*parts, concat(raw).coded()] if raw else parts)
 
 
+def readable(entries: Sequence[Unread]) -> tuple[Spans, list[Unread]]:
+    """The spans of whole payloads, but for those that cannot be decoded, with the reason. What has the checksum that it was written with is no better read again."""
+    with suppress(*_UNDECODABLE):
+        return coded_of(entry.payload for entry in entries), []
+    parts: list[Spans] = []
+    unread: list[Unread] = []
+    for entry in entries:
+        try:
+            parts.append(coded_of([entry.payload]))
+        except _UNDECODABLE as error:
+            reason = (
+                f"an entry of the span log cannot be decoded: {type(error).__name__}: {' '.join(str(error).split())}"
+            )
+            unread.append(replace(entry, reason=reason))
+    return together(parts), unread
+
+
 def _logged(payload: bytes) -> pl.DataFrame | RawSpans:
     note, start = _note(payload)
     view = memoryview(payload)
@@ -213,7 +239,10 @@ def _logged(payload: bytes) -> pl.DataFrame | RawSpans:
         case "raw":
             middle = start + note["blocks"]
             return raw_spans(_read(view[middle:]), _read(view[start:middle]), frozenset(note["allowed"]))
-    return empty_spans()
+        case "none":
+            return empty_spans()
+    msg = f"an entry of the form {note['form']!r}, which this release does not know"
+    raise ValueError(msg)
 
 
 def _aligned(frame: pl.DataFrame) -> pl.DataFrame:
@@ -232,9 +261,8 @@ def _note(payload: bytes) -> tuple[dict[str, Any], int]:
 
 def rejections_of(header: Header, payload: bytes) -> Iterator[LoggedRejection]:
     """The rejections of a whole payload."""
-    note, _ = _note(payload)
-    for tenant, service, namespace, environment, reason, count in note["rejections"]:
-        yield LoggedRejection(
-            Rejection(tenant, service, namespace, environment, reason, count),
-            datetime.fromtimestamp(header.minute * 60, UTC),
-        )
+    minute = datetime.fromtimestamp(header.minute * 60, UTC)
+    # Of an entry that cannot be decoded they are in what is set aside.
+    with suppress(*_UNDECODABLE):
+        note, _ = _note(payload)
+        yield from [LoggedRejection(Rejection(*rejection), minute) for rejection in note["rejections"]]

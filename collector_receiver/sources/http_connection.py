@@ -214,7 +214,7 @@ class Connection(asyncio.Protocol):
             request.refused = self._application.refuse(request, error)
         if request.refused is not None:
             self._refuse(request)
-        elif request.headers.get("expect", "").lower() == "100-continue":
+        elif request.headers.get("expect", "").lower() == "100-continue" and self._parser.get_http_version() != "1.0":
             self._write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def on_body(self, body: bytes) -> None:

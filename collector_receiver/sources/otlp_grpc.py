@@ -119,9 +119,9 @@ class OtlpGrpcServer:
         await self._health.enter_graceful_shutdown()
         await self._server.stop(grace.total_seconds())
 
-    async def _export(self, requests: AsyncIterator[bytes], context: Any) -> bytes:
+    async def _export(self, _requests: AsyncIterator[bytes], context: Any) -> bytes:
         try:
-            outcome = await self._take(requests, context)
+            outcome = await self._take(context)
         except NexusError as error:
             refused = answer(error)
             telemetry.OTLP_REQUESTS.labels(TRANSPORT, refused.code.name).inc()
@@ -131,14 +131,14 @@ class OtlpGrpcServer:
         _OK.inc()
         return response(outcome)
 
-    async def _take(self, requests: AsyncIterator[bytes], context: Any) -> Outcome:
+    async def _take(self, context: Any) -> Outcome:
         stated = [value for key, value in context.invocation_metadata() or () if key == "authorization"]
         # Several are no token, as over HTTP.
         authorization = ", ".join(stated) if stated else None
         tenant = self._gate.remembered(authorization)
         if tenant is None:
             tenant = await asyncio.to_thread(self._gate.tenant, authorization)
-        pending = await self._receive(requests, tenant)
+        pending = await self._receive(context, tenant)
         try:
             self._intake.submit(pending)
         except BaseException:
@@ -146,21 +146,25 @@ class OtlpGrpcServer:
             raise
         return await pending.future
 
-    async def _receive(self, requests: AsyncIterator[bytes], tenant: str) -> Pending:
-        try:
-            async with asyncio.timeout(self._options.read_wait.total_seconds()):
-                await self._reads.acquire()
-        except TimeoutError:
-            raise Overloaded("too many requests arrive at once; send again", retry_after=1.0) from None
+    async def _receive(self, context: Any, tenant: str) -> Pending:
+        if self._reads.locked():
+            try:
+                async with asyncio.timeout(self._options.read_wait.total_seconds()):
+                    await self._reads.acquire()
+            except TimeoutError:
+                raise Overloaded("too many requests arrive at once; send again", retry_after=1.0) from None
+        else:
+            await self._reads.acquire()
         try:
             async with asyncio.timeout(self._options.read_timeout.total_seconds()):
-                body = await anext(requests, None)
+                # Not from the iterator of requests, which is another coroutine around this one.
+                body = await context.read()
         except TimeoutError:
             msg = f"the request did not arrive within {self._options.read_timeout.total_seconds():.0f} s"
             raise Overloaded(msg, retry_after=1.0) from None
         finally:
             self._reads.release()
-        if body is None:
+        if body is grpc.aio.EOF:
             raise InputError("a call without a request message")
         _BYTES.inc(len(body))
         self._intake.budget.reserve(len(body))

@@ -206,7 +206,7 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
             if item.word not in ("of", "as", "like", "between", "about", "per"):
                 slot = item.word
         elif item.kind == "name":
-            if not _owned(items, index) and not _apposed(items, index):
+            if not _owned(items, index) and not _apposed(items, index) and not _kind_of_next(items, index):
                 made.arguments.append((slot, item.name))
         elif (item.word in ("it", "them") and slot in ("", "to") and not made.arguments and not seen_noun) or (
             item.kind == "word" and item.word in lexicon.SELVES and items[index - 1].word == "this"
@@ -254,6 +254,18 @@ def _apposed(items: Sequence[Item], index: int) -> bool:
         and name.product
         and before is not None
         and (before.kind == name.kind or items[index - 2].word.rsplit(" ", 1)[-1] in _STORES)
+    )
+
+
+def _kind_of_next(items: Sequence[Item], index: int) -> bool:
+    """‘the PostgreSQL database `bookings`’: what the named store is made of."""
+    name, following = items[index].name, items[index + 1].name if index + 1 < len(items) else None
+    return (
+        name is not None
+        and name.product
+        and following is not None
+        and not following.product
+        and following.kind == name.kind
     )
 
 

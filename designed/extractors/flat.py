@@ -50,6 +50,8 @@ PLAIN = re.compile(r"(?P<code>(?!)(?P<inner>))|(?P<link>(?!)(?P<text>))|(?P<newl
 _MARKED = re.compile(r"[`*_\[\]!<>\\~{\n|:#]")
 _SENTENCE_END = re.compile(r"[.!?。](?=[\"')\]]*(?:\s|$))[\"')\]]*|[。]")
 _ABBREVIATION = re.compile(r"(?:\b(?:[eE]\.g|[iI]\.e|etc|vs|cf|approx|incl|resp|No|Fig|Mr|Ms|Dr|ca)|\b[A-Z])$")
+# What no abbreviation ends with.
+_WHOLE_WORD = re.compile(r"[A-Za-z]{4,}[`*_)]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +170,14 @@ def sentences(flat: Flat) -> list[tuple[int, int]]:
         if flat.in_code(match.start()):
             continue
         following = text[match.end() :].lstrip()
-        # "v1. 2 replicas" and "etc. and more": the next sentence does not begin with a small letter, unless a name does in code.
+        # "etc. and more": behind what may be short for something, a small letter goes on, unless a name begins with it.
         if (
             following[:1].islower()
             and text[match.start()] == "."
             and not flat.marked(len(text) - len(following))
             and not re.match(r"[a-z]+[-_]", following)
+            and not _WHOLE_WORD.search(text, start, match.start())
+            and not flat.in_code(match.start() - 1)
         ):
             continue
         if text[start : match.end()].strip():

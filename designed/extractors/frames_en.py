@@ -21,6 +21,7 @@ _ONLY_BEFORE = re.compile(r"(?:^|[\s(])only\s+(?:the\s+|a\s+)?[`*]*$", re.IGNORE
 _ONLY_VIA = re.compile(
     r"\b(?:only|exclusively|solely|must (?:always )?(?:go|pass|be routed|be made|be sent))\b", re.IGNORECASE
 )
+_ONLY_BEHIND = re.compile(r"[`*]*\s+(?:only|exclusively|alone)\b", re.IGNORECASE)
 
 
 def frame_statements(
@@ -110,7 +111,10 @@ def frame_statements(
         predicate.subject.names and _ONLY_BEFORE.search(flat.text[start : predicate.subject.names[0].start])
     ):
         exclusive = "only_by"
-    elif through and _ONLY_VIA.search(flat.text[verb.start : through[0].start] or before):
+    elif through and (
+        _ONLY_VIA.search(flat.text[verb.start : through[0].start] or before)
+        or _ONLY_BEHIND.match(flat.text, through[0].end, end)
+    ):
         exclusive, gateway = "only_via", through[0].raw.name
     for source in subject:
         for relation, target in pairs:

@@ -26,7 +26,7 @@ _BRACKET: Final = re.compile(
 )
 _END: Final = r"\"[^\"]*\"|\[[^\]\n]+\]|:[^:\n]+:|\(\)\s*(?:\"[^\"]+\"|[\w.]+)|\([^)\n]+\)|[\w.가-힣$@/-]*[\w가-힣$@/]"
 _ARROW: Final = (
-    r"(?P<head1><\|?|[<o*#x+^}]|\|>|0\)?|\))?(?P<line1>[-.=~]+)(?P<style>\[[^\]]*\])?(?:(?:left|right|up|down|le|ri|do|l|r|u|d)(?=[-.=~]))?"
+    r"(?P<head1><\|?|[<o*#x+^}]|\|>|0\)?|\))?(?P<line1>[-.=~]+)(?P<style>\[[^\]]*\])?(?:(?:left|right|up|down|le|ri|do|l|r|u|d)(?=[-.=~\[]))?"
     r"(?:\[[^\]]*\])?(?P<line2>[-.=~]*)(?P<head2>\|?>>?|[o*#x+^{]|<\||\(?0|\()?"
 )
 _RELATION: Final = re.compile(
@@ -147,9 +147,10 @@ class Components:
     def _relate(self, match: re.Match[str], start: int, end: int) -> None:
         a, b = self._operand(match.group("a"), start, end), self._operand(match.group("b"), start, end)
         style = match.group("style") or ""
-        if "hidden" in style:
-            return
         head1, head2 = match.group("head1") or "", match.group("head2") or ""
+        if "hidden" in style or "<|" in head1 or "|>" in head2:
+            # An open triangle says what something is, and calls nothing.
+            return
         # A socket (`--(`) asks for what a lollipop offers.
         back, forth = "<" in head1 or head1 == ")", ">" in head2 or head2 == "("
         label = label_of(match.group("text") or "")

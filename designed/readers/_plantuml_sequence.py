@@ -17,7 +17,7 @@ _PARTICIPANT: Final = re.compile(
     r"(?P<tail>.*)$"
 )
 _MESSAGE: Final = re.compile(
-    rf"(?P<a>{_NAME}|\[|\?)\s*(?P<arrow>[<xo]*(?:<<?|/|\\\\?)?(?:-+|\.+)(?:\[[^\]]*\])?(?:-*|\.*)(?:>>?|\\\\?|//?)?[xo]?)\s*(?P<b>{_NAME}|\]|\?)"
+    rf"(?P<a>{_NAME}|\[|\?)\s*(?P<arrow>[<xo]*(?:<<?|//?|\\\\?)?(?:-+|\.+)(?:\[[^\]]*\])?(?:-*|\.*)(?:>>?|\\\\?|//?)?[xo]?)\s*(?P<b>{_NAME}|\]|\?)"
     r"\s*(?:\+\+|--|\*\*|!!)*(?:\s*#\w+)?\s*(?::(?P<text>.*))?$"
 )
 _BLOCK: Final = re.compile(r"(alt|opt|loop|par2?|critical|break|group|box|partition)\b\s*(.*)$")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from itertools import pairwise
 from typing import Final
 
 import yaml
 
+from designed.addresses import arguments
 from designed.block_lines import BlockLines
 from designed.kinds import ROLE_KIND, role_of
 from designed.reader import Fact, Format, RawEntity, ReadContext, Reader, Reading
@@ -91,8 +91,7 @@ def _service(
         node = get(service, part)
         for item in items(node) or ([node] if isinstance(node, yaml.ScalarNode) else []):
             facts += [
-                Fact("argument", name, part, word, lines.place(*span(item)), common)
-                for word in _arguments(scalar(item))
+                Fact("argument", name, part, word, lines.place(*span(item)), common) for word in arguments(scalar(item))
             ]
     files = get(service, "env_file")
     for item in items(files) or ([files] if isinstance(files, yaml.ScalarNode) else []):
@@ -143,24 +142,6 @@ def _environment(service: yaml.Node) -> list[tuple[str, str, tuple[int, int]]]:
         (variable, scalar(value), span(key, value if scalar(value) else key)) for variable, key, value in pairs(node)
     ]
     return found
-
-
-def _arguments(command: str) -> list[str]:
-    """Words of a command line that may be addresses: after an option that takes one, or with a port or a scheme."""
-    words = command.split()
-    found = [word for word in words if re.search(r"://|^[\w.-]+:\d{2,5}$", word)]
-    for option, word in pairwise(words):
-        if re.fullmatch(
-            r"-{1,2}(?:h|host|url|target|server|addr|address|endpoint|upstream|backend|broker|brokers|bootstrap-server)",
-            option,
-        ):
-            found.append(word)
-    found += [
-        m.group(1)
-        for word in words
-        if (m := re.match(r"-{1,2}[\w.-]*(?:host|url|addr|address|endpoint|server|target|brokers?)=(.+)$", word))
-    ]
-    return list(dict.fromkeys(found))
 
 
 def _comment(lines: BlockLines, offset: int) -> str:

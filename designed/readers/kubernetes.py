@@ -6,16 +6,19 @@ of them. Policies are claims, for both names stand in them. Helm's templates are
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import Final
 
 import yaml
 
+from designed.addresses import arguments
 from designed.block_lines import BlockLines
 from designed.kinds import ROLE_KIND, role_of
 from designed.reader import Fact, Format, RawClaim, RawEntity, ReadContext, Reader, Reading
 from designed.readers import _kubernetes_policy as policy
 from designed.readers import _kubernetes_routes as routes
+from designed.readers._embedded_settings import embedded
 from designed.readers._yaml import (
     HOLE,
     documents,
@@ -105,11 +108,13 @@ def _object(lines: BlockLines, root: yaml.Node) -> Reading:
     if kind == "Service":
         return _service(lines, root, name, common)
     if kind == "ConfigMap":
-        facts = [
-            Fact("config", name, key, scalar(value), lines.place(k.start_mark.index, value.end_mark.index), common)
-            for key, k, value in pairs(get(root, "data"))
-            if scalar(value) and "\n" not in scalar(value)
-        ]
+        facts: list[Fact] = []
+        for key, k, value in pairs(get(root, "data")):
+            if isinstance(value, yaml.ScalarNode) and value.style == "|" and posixpath.splitext(key)[1]:
+                facts += embedded(lines, name, key, value, common)
+            elif scalar(value) and "\n" not in scalar(value):
+                place = lines.place(k.start_mark.index, value.end_mark.index)
+                facts.append(Fact("config", name, key, scalar(value), place, common))
         return Reading(facts=tuple(facts))
     if kind == "ServiceEntry":
         hosts = [scalar(item) for item in items(get(root, "spec", "hosts"))]
@@ -169,6 +174,19 @@ def _workload(lines: BlockLines, root: yaml.Node, what: tuple[str, str], base: d
     account = text_at(pod, "serviceAccountName")
     for container in containers:
         facts += _container(lines, name, container, common)
+    for volume in items(get(pod, "volumes")):
+        for mounted in (volume, *items(get(volume, "projected", "sources"))):
+            if (config := get(mounted, "configMap", "name")) is not None and scalar(config):
+                facts.append(
+                    Fact(
+                        "env_ref",
+                        name,
+                        without_holes(scalar(config)),
+                        "",
+                        lines.place(*span(config)),
+                        {**common, "mounted": "true"},
+                    )
+                )
     entity = RawEntity(
         name,
         ROLE_KIND[role_of(name, common["technology"])],
@@ -214,22 +232,9 @@ def _container(lines: BlockLines, name: str, container: yaml.Node, common: dict[
     for part in ("command", "args"):
         for item in items(get(container, part)):
             facts += [
-                Fact("argument", name, part, word, lines.place(*span(item)), common)
-                for word in _arguments(scalar(item))
+                Fact("argument", name, part, word, lines.place(*span(item)), common) for word in arguments(scalar(item))
             ]
     return facts
-
-
-def _arguments(text: str) -> list[str]:
-    """Addresses in one argument; scripts (several lines) are no configuration."""
-    if "\n" in text or len(text) > 512:
-        return []
-    match = re.fullmatch(
-        r"-{1,2}[\w.-]*(?:host|url|uri|addr|address|endpoint|server|target|upstream|brokers?)=(\S+)", text
-    )
-    if match:
-        return [match.group(1)]
-    return [text] if re.fullmatch(r"[a-z]+://\S+|[a-z][\w.-]*:\d{2,5}", text) else []
 
 
 def read(text: SourceText, context: ReadContext) -> Reading:

@@ -32,7 +32,9 @@ _COMPONENT: Final = re.compile(
     re.MULTILINE,
 )
 _SEQUENCE: Final = re.compile(
-    r"^\s*(?:participant|activate|deactivate|autonumber|alt\b|loop\b|opt\b|==.+==|return\b|boundary|control|collections)",
+    r"^\s*(?:participant|activate|deactivate|autonumber|alt\b|loop\b|opt\b|==.+==|return\b|boundary|control|collections)"
+    # Half an arrow head: only messages have one.
+    r"|^\s*\S+\s+(?:-+[\\/]{1,2}|[\\/]{1,2}-+)\s+\S+",
     re.MULTILINE,
 )
 _OTHER: Final = re.compile(

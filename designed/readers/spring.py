@@ -42,7 +42,9 @@ _MAX_DEPTH: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
+class Setting:
+    """One value under its dotted key."""
+
     key: str
     value: str
     place: Place
@@ -60,7 +62,7 @@ def accepts(text: SourceText) -> bool:
 def read(text: SourceText, context: ReadContext) -> Reading:
     """Facts and claims of one application; nothing where no application is told."""
     lines = BlockLines(text.text)
-    settings, faults = _settings(text.text, text.suffix, lines)
+    settings, faults = settings_of(text.text, text.suffix, lines)
     problems = tuple(Problem(context.path or text.path, lines.line(at), message) for at, message in faults)
     own = next((s for s in settings if s.key == _NAME and "$" not in s.value), None)
     name = own.value if own is not None else _owner(text.path, context)
@@ -68,7 +70,7 @@ def read(text: SourceText, context: ReadContext) -> Reading:
         return Reading(problems=problems)
     common = {"format": "spring"}
     facts = [
-        Fact("env", name, s.key, _address(s), s.place, common)
+        Fact("env", name, s.key, address_of(s), s.place, common)
         for s in settings
         if s.key != _NAME and not _ROUTE.match(s.key) and not _BINDING.match(s.key)
     ]
@@ -90,14 +92,15 @@ def read(text: SourceText, context: ReadContext) -> Reading:
     )
 
 
-def _settings(text: str, suffix: str, lines: BlockLines) -> tuple[list[_Setting], list[tuple[int, str]]]:
+def settings_of(text: str, suffix: str, lines: BlockLines) -> tuple[list[Setting], list[tuple[int, str]]]:
+    """Values of a YAML or properties text, and (offset, message) of what cannot be read."""
     if suffix == ".properties":
         return list(_properties(text, lines)), []
     roots, faults = documents(text)
     return [setting for root in roots for setting in _flat(root, "", lines, 0)], faults
 
 
-def _address(setting: _Setting) -> str:
+def address_of(setting: Setting) -> str:
     """The value as the join reads it: defaults in the shell's spelling, bare hosts with their protocol."""
     host = _HOST.match(setting.key)
     value = _DEFAULT.sub(r"${\1:-\2}", setting.value)
@@ -126,7 +129,7 @@ def _owner(path: str, context: ReadContext) -> str:
             stated := next(
                 (
                     s.value
-                    for s in _settings(other, posixpath.splitext(sibling)[1], BlockLines(other))[0]
+                    for s in settings_of(other, posixpath.splitext(sibling)[1], BlockLines(other))[0]
                     if s.key == _NAME
                 ),
                 "",
@@ -137,32 +140,30 @@ def _owner(path: str, context: ReadContext) -> str:
     return module[1] if module is not None and "/src/test/" not in folder + "/" else ""
 
 
-def _properties(text: str, lines: BlockLines) -> Iterator[_Setting]:
+def _properties(text: str, lines: BlockLines) -> Iterator[Setting]:
     for match in re.finditer(r"^[ \t]*([A-Za-z][\w.\[\]-]*)[ \t]*[=:][ \t]*(\S.*?)[ \t]*$", text, re.MULTILINE):
-        yield _Setting(match[1], match[2], lines.place(match.start(1), match.end(2)))
+        yield Setting(match[1], match[2], lines.place(match.start(1), match.end(2)))
 
 
-def _flat(node: yaml.Node, path: str, lines: BlockLines, depth: int) -> Iterator[_Setting]:
+def _flat(node: yaml.Node, path: str, lines: BlockLines, depth: int) -> Iterator[Setting]:
     """Scalars with their dotted keys, as Spring spells them: `routes[0].uri`."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
             if scalar(item):
-                yield _Setting(
-                    f"{path}[{index}]", scalar(item), lines.place(item.start_mark.index, item.end_mark.index)
-                )
+                yield Setting(f"{path}[{index}]", scalar(item), lines.place(item.start_mark.index, item.end_mark.index))
             else:
                 yield from _flat(item, f"{path}[{index}]", lines, depth + 1)
     for key, k, value in pairs(node):
         dotted = f"{path}.{key}" if path else key
         if scalar(value):
-            yield _Setting(dotted, scalar(value), lines.place(k.start_mark.index, value.end_mark.index))
+            yield Setting(dotted, scalar(value), lines.place(k.start_mark.index, value.end_mark.index))
         else:
             yield from _flat(value, dotted, lines, depth + 1)
 
 
-def _claim(name: str, setting: _Setting) -> RawClaim | None:
+def _claim(name: str, setting: Setting) -> RawClaim | None:
     """What a setting says by itself."""
     value = setting.value
     if _ROUTE.match(setting.key):

@@ -43,9 +43,9 @@ _SKIPPED: Final = frozenset(
         "branding",
         "terminology",
         "healthcheck",
-        "archetypes",
     }
 )
+_ARROW: Final = re.compile(r"-(?:-([\w.]+)-)?>")
 _INERT: Final = frozenset(
     {
         "tags",
@@ -91,6 +91,8 @@ class _Model:
     constants: dict[str, str] = field(default_factory=dict)
     pending: list[tuple[str, Statement, str]] = field(default_factory=list)
     tags: dict[str, str] = field(default_factory=dict)
+    # Kinds that the workspace defines: (what they are in the end, technology, tags).
+    archetypes: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     hierarchical: bool = False
     drawing: bool = True
 
@@ -178,8 +180,10 @@ def _statement(
     if first == "!identifiers":
         model.hierarchical = model.hierarchical or statement.keyword(1) == "hierarchical"
         return None
-    if "->" in tokens[:4] and not any(statement.quoted[: tokens.index("->")]):
-        arrow = tokens.index("->")
+    if any(kind == "archetypes" for kind, _ in stack):
+        return _archetype(model, statement, stack[-1][1])
+    arrow = _arrow(statement)
+    if arrow >= 0:
         # `rel = a -> b`, `a -> b`, `-> b` inside an element; `-/>` removes and is no statement here.
         source = tokens[arrow - 1] if arrow > 0 and tokens[arrow - 1] != "=" else parent
         if len(tokens) > arrow + 1 and model.drawing:
@@ -190,7 +194,12 @@ def _statement(
     ident, body = "", 0
     if len(tokens) > 2 and tokens[1] == "=" and not statement.quoted[0]:
         ident, body = tokens[0], 2
+    if "-/>" in tokens:
+        # A deployment without a relationship of the model.
+        return None
     keyword = statement.keyword(body)
+    if keyword == "archetypes":
+        return ("archetypes", "")
     if keyword in ("!ref", "!extend", "!element") and len(tokens) > body + 1:
         return ("element", _absolute(model, tokens[body + 1], parent))
     if keyword == "deploymentenvironment":
@@ -206,7 +215,7 @@ def _statement(
             model.tags.setdefault(f"hosts:{parent}", "")
             model.tags[f"hosts:{parent}"] += f"\n{name}"
         return ("instance", name)
-    if keyword in _ELEMENTS and len(tokens) > body + 1:
+    if (keyword in _ELEMENTS or keyword in model.archetypes) and len(tokens) > body + 1:
         return _element(model, statement, body, ident, parent)
     if first in _INERT or first in ("workspace", "model", "enterprise") or first.startswith("!"):
         if first == "tags" and parent:
@@ -216,6 +225,29 @@ def _statement(
         Problem(model.path, model.lines.line(statement.start), f"cannot read {' '.join(tokens)[:40]!r}")
     )
     return None
+
+
+def _arrow(statement: Statement) -> int:
+    """Where the arrow stands (`->`, or `--https->` of an archetype); -1 in a statement that relates nothing."""
+    found = next((i for i, token in enumerate(statement.tokens[:4]) if _ARROW.fullmatch(token)), -1)
+    return -1 if found >= 0 and any(statement.quoted[: found + 1]) else found
+
+
+def _archetype(model: _Model, statement: Statement, inside: str) -> tuple[str, str]:
+    """A kind that the workspace defines (`springApp = container {`, `https = --sync-> {`), or what its block says of it."""
+    tokens = statement.tokens
+    if len(tokens) > 2 and tokens[1] == "=":
+        name, base = _key(tokens[0]), _ARROW.sub(lambda m: m.group(1) or "->", tokens[2]).lower()
+        model.archetypes[name] = model.archetypes.get(base, (base, "", ""))
+        return ("archetype", name)
+    if inside in model.archetypes and len(tokens) > 1:
+        kind, technology, tags = model.archetypes[inside]
+        if statement.keyword() == "technology":
+            technology = tokens[1]
+        elif statement.keyword() in ("tag", "tags"):
+            tags = ",".join(filter(None, (tags, *tokens[1:])))
+        model.archetypes[inside] = (kind, technology, tags)
+    return ("archetype", inside)
 
 
 def _blank(model: _Model, name: str, statement: Statement) -> DrawnNode:
@@ -239,7 +271,8 @@ def _absolute(model: _Model, ident: str, parent: str) -> str:
 
 
 def _element(model: _Model, statement: Statement, body: int, ident: str, parent: str) -> tuple[str, str]:
-    tokens, keyword = statement.tokens, statement.keyword(body)
+    tokens = statement.tokens
+    keyword, made_of, marks = model.archetypes.get(statement.keyword(body), (statement.keyword(body), "", ""))
     label = re.sub(r"\$\{(\w+)\}", lambda m: model.constants.get(m.group(1), m.group(0)), tokens[body + 1])
     name = f"{parent}.{ident}" if ident and parent and model.hierarchical else (ident or f"{parent}/{label}")
     if ident:
@@ -247,8 +280,8 @@ def _element(model: _Model, statement: Statement, body: int, ident: str, parent:
         if not model.hierarchical:
             model.ids[_key(ident)] = name
     _, technology_at, tags_at = _SPECIFICATION.get(keyword, (2, 3, 4))
-    technology = tokens[body + technology_at] if technology_at > 0 and len(tokens) > body + technology_at else ""
-    tags = tokens[body + tags_at] if len(tokens) > body + tags_at else ""
+    technology = tokens[body + technology_at] if technology_at > 0 and len(tokens) > body + technology_at else made_of
+    tags = ",".join(filter(None, (marks, tokens[body + tags_at] if len(tokens) > body + tags_at else "")))
     model.tags[name] = tags
     hint = Role.PERSON if keyword == "person" else None
     if hint is None and re.search(r"\bdatabase\b|\bdata ?store\b", tags, re.IGNORECASE):
@@ -282,7 +315,9 @@ def _element(model: _Model, statement: Statement, body: int, ident: str, parent:
 
 def _relate(model: _Model, source: str, statement: Statement, environment: str) -> None:
     tokens = statement.tokens
-    arrow = tokens.index("->")
+    arrow = _arrow(statement)
+    kind = _ARROW.fullmatch(tokens[arrow])
+    _, made_of, marks = model.archetypes.get(_key((kind and kind.group(1)) or ""), ("", "", ""))
     source = _host(model, _absolute(model, source, ""))
     target = _host(model, _absolute(model, tokens[arrow + 1], source))
     for name in (source, target):
@@ -292,6 +327,7 @@ def _relate(model: _Model, source: str, statement: Statement, environment: str) 
         return
     rest = tokens[arrow + 2 :]
     description, technology, tags = (rest[i] if len(rest) > i else "" for i in range(3))
+    technology, tags = technology or made_of, f"{marks},{tags}"
     # A state of the future may stand on the relation or on what it goes to.
     modality = modality_of(tags.replace(",", " "))
     if modality is Modality.ASSERTED:

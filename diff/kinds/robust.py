@@ -22,7 +22,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     active = world.active_mask(subject.edges).bit_count()
     return Verdict(
         "undocumented",
-        f"{counted(subject.edges)} on {active or found.active_days} days, {found.clusters} independent sightings",
+        f"{counted(subject.edges)} on {active or found.active_days} days, {found.clusters:,} independent sightings",
         "a document that names it",
         0.98,
         edge=strongest(subject.edges),

@@ -19,7 +19,8 @@ import load
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "examples" / "shop" / "docs"
 NEXUS = Path(sys.executable).parent / "nexus"
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 180.0
+TELL_S = 5.0
 QUESTION = "Why does checkout call fx?"
 
 
@@ -34,7 +35,8 @@ def request(url: str, body: dict[str, object] | None = None, timeout: float = 60
 
 def wait_ready(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     """Until `/readyz` answers; the server's own message says why where it does not come up."""
-    deadline = time.monotonic() + START_TIMEOUT_S
+    began, told = time.monotonic(), False
+    deadline = began + START_TIMEOUT_S
     while time.monotonic() < deadline:
         if server.poll() is not None:
             print(log.read_text(encoding="utf-8", errors="replace"), file=sys.stderr)
@@ -45,6 +47,9 @@ def wait_ready(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.2)
         else:
             return
+        if not told and time.monotonic() - began > TELL_S:
+            told = True
+            print("  still starting: the first time on a machine code is compiled and a database made", flush=True)
     sys.exit("nexus did not become ready in time")
 
 

@@ -43,6 +43,14 @@ def lower(text: str) -> str:
     return lowered if len(lowered) == len(text) else "".join(character.lower()[0] for character in text)
 
 
+_SYMBOL = re.compile(r"[!@#$%^&*?]")
+
+
+def is_password(value: str) -> bool:
+    """Letters with digits or with a sign, as rules for passwords ask for."""
+    return bool(re.search(r"[A-Za-z]", value) and (re.search(r"\d", value) or _SYMBOL.search(value)))
+
+
 def luhn(digits: str) -> bool:
     """The check of payment cards (ISO/IEC 7812-1)."""
     total = 0

@@ -1,4 +1,7 @@
-"""Passwords beside the user or server that they belong to: connection strings (`Server=db;User Id=sa;Password=...`) and `Authorization: Basic` headers."""
+"""Passwords beside the user or server that they belong to, and in commands.
+
+Connection strings (`Server=db;User Id=sa;Password=...`), `Authorization: Basic` headers; `curl -u user:...`, `mysql -p...`, `sshpass -p ...`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import base64
 import re
 from collections.abc import Iterator
 
-from knowledge.detectors._shape import PLACEHOLDER, Detector, Span, lower, places
+from knowledge.detectors._shape import PLACEHOLDER, Detector, Span, is_password, lower, places
 
 # Items of a connection string end in a semicolon; without one it may be a sentence, an option or a parameter's name.
 _PASSWORD = re.compile(
@@ -19,8 +22,34 @@ _REACH = 200
 _LONGEST = 220
 _BASIC = re.compile(r"(?i:authorization)[\"']?\s*[:=]\s*[\"']?(?i:basic)\s+([0-9A-Za-z+/_-]{6,400}={0,2})")
 
+# Command -> how it takes a password, within one command of a line.
+_OPTIONS = {
+    **dict.fromkeys(("curl", "wget"), r"(?:-u|-U|--user|--proxy-user)(?:[ \t]+|=)[\"']?[^\s:\"'`$<{]{1,64}:"),
+    **dict.fromkeys(("mysql", "mariadb"), r"-p[\"']?(?=\S)"),
+    **dict.fromkeys(
+        ("sshpass", "docker login", "podman login", "mongosh", "mongodump", "mongorestore"), r"-p[ \t]*[\"']?"
+    ),
+    **dict.fromkeys(("redis-cli",), r"-a[ \t]+[\"']?"),
+    **dict.fromkeys(("ldapsearch", "ldapmodify", "ldapadd"), r"-w[ \t]+[\"']?"),
+    **dict.fromkeys(("openssl",), r"-pass(?:in|out|wd)?[ \t]+[\"']?pass:"),
+}
+_COMMANDS = {
+    command: re.compile(
+        rf"(?<![\w./]){command}\w*[ \t](?:[^\n|;&]{{0,300}}?[ \t])?{option}(?P<value>[^\s\"'`]{{4,100}})"
+    )
+    for command, option in _OPTIONS.items()
+}
+
 
 def _find(text: str) -> Iterator[Span]:
+    yield from _given(text)
+    for command, pattern in _COMMANDS.items():
+        for match in filter(None, (pattern.match(text, at) for at in places(text, (command,)))):
+            if is_password(match["value"]) and not PLACEHOLDER.fullmatch(match["value"]):
+                yield match.span("value")
+
+
+def _given(text: str) -> Iterator[Span]:
     lowered = lower(text)
     found = (_PASSWORD.search(text, max(0, at - 2), at + _LONGEST) for at in places(lowered, ("password", "pwd")))
     for match in filter(None, found):

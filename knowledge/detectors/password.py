@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from knowledge.detectors._shape import PLACEHOLDER, Detector, Span, entropy, lower, places
+from knowledge.detectors._shape import PLACEHOLDER, Detector, Span, entropy, is_password, lower, places
 
 # How the names begin.
 _BEGINNINGS = (
@@ -37,7 +37,9 @@ _ABOUT = re.compile(
 _EDGES = "\"'`*,;)]}>|."
 # References, calls, rules, paths, addresses, algorithms, types, versions and words: what stands where a value would.
 _NO_VALUE = re.compile(
-    r"-.*|[!@:&][A-Za-z_]+|arn:.*|__.*__|.*\$[({].*|.*[{|\\].*|.*<.*>.*|\w[\w.]*[(\[].*|(?:[a-z]+://|/|\./|~/).*"
+    # Encrypted already: by Sealed Secrets, Vault, a key service.
+    r"Ag[0-9A-Za-z+/]{100,}|vault:v\d+:.*|AQICAH.*"
+    r"|-.*|[!@:&][A-Za-z_]+|arn:.*|__.*__|.*\$[({].*|.*[{|\\].*|.*<.*>.*|\w[\w.]*[(\[].*|(?:[a-z]+://|/|\./|~/).*"
     r"|(?:[A-Za-z_][A-Za-z_0-9]*[.:/])+[A-Za-z_][A-Za-z_0-9-]*|(?:type|required)=.*"
     r"|(?i:aes|sha|md|bcrypt|scrypt|argon|pbkdf|hmac|rsa|ecdsa|utf|base|iso|tls|x|var|varchar|char|n?varchar|int|string|text|min|max|len|length|minlength|maxlength|nist|rfc|oauth|v)[-_]?\d.*"
     r"|v?\d+(?:[.,]\d+)*|[0-9a-f]{8}-[0-9a-f-]{27}|[A-Za-z]+(?:[-_.][A-Za-z]+)*",
@@ -45,15 +47,8 @@ _NO_VALUE = re.compile(
 )
 # Names of things: words and numbers with hyphens between.
 _NAME = re.compile(r"[a-z]+(?:[-_.](?:[a-z]+\d{0,2}|\d+))+")
-_SYMBOL = re.compile(r"[!@#$%^&*?]")
 _RANDOM = 3.2
 _SHORTEST, _LONG = 6, 16
-
-
-def _is_password(value: str) -> bool:
-    """Letters with digits or with a sign, as rules for passwords ask for."""
-    letters, digits = re.search(r"[A-Za-z]", value), re.search(r"\d", value)
-    return bool(letters and (digits or _SYMBOL.search(value)))
 
 
 def _is_key(value: str) -> bool:
@@ -76,7 +71,7 @@ def _find(text: str) -> Iterator[Span]:
             or _NO_VALUE.fullmatch(value)
         ):
             continue
-        if (_is_password if match["password"] else _is_key)(value):
+        if (is_password if match["password"] else _is_key)(value):
             yield start, start + len(value)
 
 

@@ -12,21 +12,22 @@ from datetime import timedelta
 import structlog
 
 from knowledge.embedding import PassageEmbedding
+from knowledge.language import language_of
 from knowledge.retrieval.expand import Expansion
 from knowledge.retrieval.fit import is_weak, threshold
 from knowledge.retrieval.fuse import capped, minmax, rrf
+from knowledge.retrieval.near import Asked, nearest_lists
 from knowledge.retrieval.support import supported
 from knowledge.tokens import Analyzer, term_key
 from nexus.errors import BadQuestion, ModelUnavailable
 from nexus.model.document import DocumentStatus
 from nexus.ports.clock import Clock
-from nexus.ports.embedding import Embedder, Vectors
+from nexus.ports.embedding import Embedder
 from nexus.ports.search import Hit, SearchRequest, SearchResult
 from nexus.store.keywords import QuestionTerms, bm25
 from nexus.store.passages import PassageRow, readable_passages
 from nexus.store.pool import Connection, Database
-from nexus.store.search import Match, Reader, index_name, indexes, languages, nearest_exact, nearest_indexed
-from nexus.store.vectors import Generation, half
+from nexus.store.search import Match, Reader
 
 log = structlog.get_logger("nexus.knowledge")
 ROUTES = frozenset({"auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"})
@@ -35,9 +36,6 @@ MAX_QUERY = 4000
 # What is found does not depend on how much is asked for.
 SUPPORT_DEPTH = 100
 LONGEST_LIST = 50
-OWN_LIST_SHARE = 0.05
-# Of the vectors in an index: a filter that keeps fewer finds 0.78 of the nearest through it, one that keeps a tenth 0.99.
-NARROW = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +48,6 @@ class SearchOptions:
     ef_search: int = 200
     stale_after: timedelta = timedelta(days=365)
     stale_types: tuple[tuple[str, timedelta], ...] = ()
-
-
-def language_lists(passages: dict[str, int]) -> list[list[str]]:
-    """Which languages share a vector list: each has its own, those with next to no passages go with the largest. Pure.
-
-    A model prefers its own language, so a list of its own is what lets a language be found; but the best of five passages would
-    stand beside the best of five thousand.
-    """
-    total = sum(passages.values())
-    ordered = sorted(passages, key=lambda language: (-passages[language], language))
-    own = [language for language in ordered if passages[language] >= OWN_LIST_SHARE * total]
-    return [[language, *(ordered[len(own) :] if place == 0 else ())] for place, language in enumerate(own)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Vector:
-    """A question's vector and the generation that it compares with."""
-
-    generation: Generation
-    values: Vectors
 
 
 class HybridRetriever:
@@ -117,12 +95,24 @@ class HybridRetriever:
             terms = self._terms(request.query)
             words, ideal = self._words(connection, reader, terms, fetched) if keywords or future is None else ([], 0.0)
             question = self._answered(future, degraded) if vectors else None
-            near = self._nearest(connection, reader, question, fetched, degraded) if question is not None else {}
+            near: dict[str, list[Match]] = {}
+            if question is not None:
+                near = nearest_lists(
+                    connection,
+                    reader,
+                    question,
+                    fetched,
+                    degraded,
+                    exact_below=self._options.exact_below,
+                    ef_search=self._options.ef_search,
+                )
             if vectors and question is None and not keywords:
                 # The route was for vectors alone; words are better than nothing, and it is said.
                 words, ideal = self._words(connection, reader, terms, fetched)
             best_bm25 = max((match.score for match in words), default=None)
-            best_cosine = max((match.score for found in near.values() for match in found), default=None)
+            best_cosine = max(
+                (match.cosine for found in near.values() for match in found if match.cosine is not None), default=None
+            )
             likely = [match.rid for match in words]
             words, near, fused = self._shortened(words, near, depth, request.top_k)
             rows = {
@@ -173,17 +163,17 @@ class HybridRetriever:
         found, ideal = bm25(connection, reader, terms, limit)
         return supported(found, floor=0.0), ideal
 
-    def _question(self, query: str) -> _Vector | None:
+    def _question(self, query: str) -> Asked | None:
         assert self._embedding is not None
         embedder: Embedder | None = self._embedding.embedder()
         identity = self._embedding.identity()
         return (
-            _Vector(identity, embedder.question(query[:MAX_QUERY]))
+            Asked(identity, embedder.question(query[:MAX_QUERY]), language_of(query))
             if embedder is not None and identity is not None
             else None
         )
 
-    def _answered(self, future: Future[_Vector | None] | None, degraded: list[str]) -> _Vector | None:
+    def _answered(self, future: Future[Asked | None] | None, degraded: list[str]) -> Asked | None:
         if future is None:
             degraded.append("no embedder: keywords only")
             return None
@@ -196,37 +186,6 @@ class HybridRetriever:
         if found is None:
             degraded.append("no embedder: keywords only")
         return found
-
-    def _nearest(
-        self, connection: Connection, reader: Reader, question: _Vector, depth: int, degraded: list[str]
-    ) -> dict[str, list[Match]]:
-        generation = question.generation
-        counted = languages(connection, reader, generation.name)
-        passages = {language: count for language, (count, _) in counted.items()}
-        total, left = sum(passages.values()), sum(without for _, without in counted.values())
-        if left:
-            degraded.append("vectors pending" if left < total else "vectors pending: keywords only")
-        if left == total:
-            return {}
-        vector = half(question.values)
-        ready = indexes(connection) if max(passages.values()) >= self._options.exact_below else {}
-        out: dict[str, list[Match]] = {}
-        for group in language_lists(passages):
-            found: list[Match] = []
-            for language in group:
-                size = ready.get(index_name(generation.name, language))
-                # To compare all that a narrow filter leaves is faster than an index of everything, and misses nothing.
-                if size is not None and passages[language] >= max(self._options.exact_below, NARROW * size):
-                    ef_search = max(self._options.ef_search, depth)
-                    found += nearest_indexed(
-                        connection, reader, generation.name, generation.dimension, language, vector, depth, ef_search
-                    )
-                else:
-                    found += nearest_exact(connection, reader, generation.name, language, vector, depth)
-            found = sorted(found, key=lambda match: (-match.score, match.rid))[:depth]
-            # Cosines of one model lie close together: what counts is how far a passage is above the end of the list.
-            out[group[0]] = supported(found, floor=min((match.score for match in found), default=0.0))
-        return out
 
     def _shortened(
         self, words: list[Match], near: dict[str, list[Match]], depth: int, count: int
@@ -255,7 +214,7 @@ class HybridRetriever:
         near: dict[str, list[Match]],
     ) -> list[Hit]:
         by_word = {match.rid: (rank, match.score) for rank, match in enumerate(words, 1)}
-        by_vector = {match.rid: (rank, match.score) for found in near.values() for rank, match in enumerate(found, 1)}
+        by_vector = {match.rid: (rank, match.cosine) for found in near.values() for rank, match in enumerate(found, 1)}
         hits = []
         for rid in top:
             word, vector = by_word.get(rid), by_vector.get(rid)

@@ -110,17 +110,16 @@ class RemoteSource:
     def _ask(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         try:
             answer = self._client.request(method, path, **more)
-        except httpx.HTTPError as error:
-            msg = f"{self._client.base_url} does not answer: {error}"
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            msg = f"no service answers at {self._client.base_url}: {error}; is NEXUS_API_URL right?"
             raise StoreUnavailable(msg) from error
+        if "json" not in answer.headers.get("content-type", ""):
+            msg = f"{self._client.base_url} answers HTTP {answer.status_code}, and not like Nexus; is NEXUS_API_URL right?"
+            raise StoreUnavailable(msg)
+        body: dict[str, Any] = answer.json()
         if answer.is_success:
-            body: dict[str, Any] = answer.json()
             return body
-        try:
-            detail = str(answer.json().get("detail", answer.status_code))
-            code = str(answer.json().get("code", ""))
-        except ValueError:
-            detail, code = f"HTTP {answer.status_code}", ""
+        detail, code = str(body.get("detail", answer.status_code)), str(body.get("code", ""))
         kinds: dict[int, type[NexusError]] = {
             401: Unauthenticated,
             403: Forbidden,

@@ -52,11 +52,17 @@ class Api:
     def _read(self, method: str, path: str, **given: Any) -> dict[str, Any]:
         try:
             response = self._client.request(method, path, **given)
-        except httpx.HTTPError as error:
-            raise errors.DependencyError(f"the service at {self._client.base_url} does not answer: {error}") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise errors.StoreUnavailable(
+                f"no service answers at {self._client.base_url}: {error}; is NEXUS_API_URL right?"
+            ) from error
+        if "json" not in response.headers.get("content-type", ""):
+            raise errors.StoreUnavailable(
+                f"{self._client.base_url} answers HTTP {response.status_code}, and not like Nexus; is NEXUS_API_URL right?"
+            )
         if response.is_error:
-            body = response.json() if "json" in response.headers.get("content-type", "") else {}
-            kind = _BY_CODE.get(body.get("code", ""), errors.DependencyError)
+            body = response.json()
+            kind = _BY_CODE.get(body.get("code", ""), errors.StoreUnavailable)
             detail = str(body.get("detail", f"HTTP {response.status_code}"))
             raise errors.ConfigError(detail) if kind is errors.ConfigError else kind(detail)
         found: dict[str, Any] = response.json()

@@ -1,6 +1,6 @@
 """Functions that are compiled to machine code when they are first called: where a column is too slow and an object a span is out of the question.
 
-The compiled form is kept beside the source, else in the user's cache folder, so that a machine compiles once. What it was made of is told by the time and size
+The compiled form is kept beside the source, else in the user's cache folder, so that a machine compiles once. What it was made of is told by the contents
 of every file beside the function and here, for compiled functions call those of other files. They free the GIL, raise nothing and check no bounds.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -51,5 +52,6 @@ def _stamp(made: Any, folder: Path) -> None:
 
 
 @cache
-def _sources(folder: Path) -> tuple[tuple[str, float, int], ...]:
-    return tuple((path.name, path.stat().st_mtime, path.stat().st_size) for path in sorted(folder.glob("*.py")))
+def _sources(folder: Path) -> tuple[tuple[str, str], ...]:
+    """By contents and not by time: files that are copied or checked out again are the same."""
+    return tuple((path.name, sha256(path.read_bytes()).hexdigest()) for path in sorted(folder.glob("*.py")))

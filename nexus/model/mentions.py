@@ -57,6 +57,7 @@ _FUNCTION = frozenset(
     "must shall should not never only also directly which that who it they when if while where what how why before after between against over under about like unlike until because so "
     "asynchronously synchronously then there itself has have had".split()
 )
+_HOW_OFTEN = frozenset("every each once twice again first only too".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +345,7 @@ def plausible(text: str, item: Found, verbs: Iterable[str] = ()) -> bool:
         or not following[0].isalpha()
         or following in _FUNCTION
         or following in known
+        or following in _HOW_OFTEN
         or following.endswith("ly")
     )
     return left and right

@@ -15,7 +15,9 @@ BASES = ("paired", "inferred", "client_only", "server_only", "boundary", "linked
 
 def instant(at: datetime | None) -> str | None:
     """RFC 3339, UTC, milliseconds."""
-    return None if at is None else at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if at is None:
+        return None
+    return (at if at.tzinfo is UTC else at.astimezone(UTC)).isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def latency_json(found: Latency | None) -> dict[str, Any]:

@@ -38,6 +38,15 @@ class LoggedRejection:
     minute: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """An entry that is as it was written and cannot be decoded (a later release wrote it, a bug): `payload` is what `decoded` takes, `spans` how many are said to be in it."""
+
+    spans: int
+    payload: bytes
+    reason: str
+
+
 class SpanLogWriter(Protocol):
     """Where receivers put spans. Thread-safe."""
 
@@ -82,7 +91,15 @@ class CodedSpanLogReader(SpanLogReader, Protocol):
     """A reader that gives spans in parts without making a frame of them: several times cheaper where they repeat what they say."""
 
     def read_coded(self, position: dict[str, int], max_spans: int) -> tuple[Spans, dict[str, int]]:
-        """As `read`."""
+        """As `read`. Entries that cannot be decoded are passed over, and told by `unread`."""
+        ...
+
+    def unread(self) -> list[Unread]:
+        """What the last `read_coded` passed over."""
+        ...
+
+    def decoded(self, entries: Sequence[Unread]) -> tuple[Spans, list[Unread]]:
+        """Spans of entries that were passed over before, and those of them that still cannot be decoded."""
         ...
 
 

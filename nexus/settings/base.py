@@ -36,6 +36,11 @@ def host_port(value: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
+def at_port(address: str, port: int) -> str:
+    """The address with the port that a listener got."""
+    return f"{address.rpartition(':')[0]}:{port}"
+
+
 def _address(value: object) -> object:
     if isinstance(value, str):
         host_port(value)

@@ -123,7 +123,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
             path = tuple(str(part) for part in item["loc"])
             name = variable(path)
             if not any(problem.startswith(name + ":") for problem in problems):
-                problems.append(f"{name}: {item['msg']}")
+                problems.append(f"{name}: {item['msg'].removeprefix('Value error, ')}")
     except ValueError as error:  # pydantic-settings: a section that is no JSON
         problems.append(str(error))
     if problems or settings is None:

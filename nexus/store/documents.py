@@ -75,11 +75,6 @@ def find_document(connection: Connection, tenant: str, rid: str) -> DocumentRow 
         return cursor.execute(_SQL["find_document"], {"tenant": tenant, "rid": rid}).fetchone()
 
 
-def fingerprints(connection: Connection, tenant: str, namespace: str) -> dict[str, str]:
-    """Rid -> fingerprint of every document of a namespace."""
-    return dict(connection.execute(_SQL["fingerprints"], {"tenant": tenant, "namespace": namespace}).fetchall())
-
-
 def below_uri(connection: Connection, tenant: str, namespace: str, uri: str) -> list[tuple[str, str]]:
     """(rid, uri) of the document at a URI and of all below it as a folder."""
     return connection.execute(_SQL["below_uri"], {"tenant": tenant, "namespace": namespace, "uri": uri}).fetchall()

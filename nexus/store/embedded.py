@@ -38,6 +38,11 @@ _CONFIG = {
 }
 
 
+def holds_database(folder: Path) -> bool:
+    """Whether a server was made under that data folder."""
+    return (folder / "postgres" / "PG_VERSION").exists()
+
+
 class EmbeddedPostgres:
     """One server per data folder. `start` returns its URL; an orphan of a killed process is taken over."""
 

@@ -1,7 +1,11 @@
-"""Spans that were set aside because they could not be rolled up, in the transaction that passes over them. Bounded: beyond, they are only counted."""
+"""Spans that were set aside because they could not be rolled up, in the transaction that passes over them. Bounded: beyond, they are only counted.
+
+A payload is spans as an Arrow file, or an entry of the span log that could not be decoded.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
@@ -9,6 +13,7 @@ from typing import Final
 
 import polars as pl
 
+from nexus.ports.span_log import Unread
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
@@ -19,6 +24,9 @@ MAX_BYTES: Final = 64 << 20
 # Pieces that one batch tries again.
 MAX_TAKEN: Final = 64
 MAX_REASON: Final = 500
+_ARROW: Final = b"ARROW1"
+# An entry that cannot be decoded tells nobody whose spans are in it: it is the operator's.
+_OPERATOR: Final = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +46,37 @@ def put(connection: Connection, shard: int, spans: pl.DataFrame, reason: str, at
     for (tenant,), mine in spans.partition_by("tenant", as_dict=True).items():
         out = BytesIO()
         mine.write_ipc(out, compression="zstd")
-        values = {
-            "tenant": tenant,
-            "shard": shard,
-            "spans": mine.height,
-            "reason": reason.replace("\x00", "\ufffd")[:MAX_REASON],
-            "payload": out.getvalue(),
-            "at": at,
-        }
-        pieces, size = connection.execute(_SQL["held"], {"tenant": tenant}).fetchone() or (0, 0)
-        if pieces >= MAX_PIECES or size + len(out.getvalue()) > MAX_BYTES:
-            values["payload"] = None
-            if connection.execute(_SQL["count_more"], values).rowcount:
-                continue
-        connection.execute(_SQL["put"], values)
+        _put(connection, tenant, shard, Unread(mine.height, out.getvalue(), reason), at)
 
 
-def asked(connection: Connection, shard: int) -> list[tuple[int, pl.DataFrame]]:
-    """Id and spans of pieces of a shard that somebody wants to be tried again, the oldest of them."""
+def put_entries(connection: Connection, shard: int, entries: Iterable[Unread], at: datetime) -> None:
+    """Set entries of the log aside that cannot be decoded."""
+    for entry in entries:
+        _put(connection, _OPERATOR, shard, entry, at)
+
+
+def _put(connection: Connection, tenant: str, shard: int, piece: Unread, at: datetime) -> None:
+    values = {
+        "tenant": tenant,
+        "shard": shard,
+        "spans": piece.spans,
+        "reason": piece.reason.replace("\x00", "\ufffd")[:MAX_REASON],
+        "payload": piece.payload,
+        "at": at,
+    }
+    pieces, size = connection.execute(_SQL["held"], {"tenant": tenant}).fetchone() or (0, 0)
+    if pieces >= MAX_PIECES or size + len(piece.payload) > MAX_BYTES:
+        values["payload"] = None
+        if connection.execute(_SQL["count_more"], values).rowcount:
+            return
+    connection.execute(_SQL["put"], values)
+
+
+def asked(connection: Connection, shard: int) -> tuple[dict[int, pl.DataFrame], dict[int, Unread]]:
+    """Pieces of a shard that somebody wants to be tried again, the oldest of them, by id: spans, and entries of the log."""
     rows = connection.execute(_SQL["asked"], {"shard": shard, "count": MAX_TAKEN}).fetchall()
-    return [(number, pl.read_ipc(BytesIO(payload))) for number, payload in rows]
+    spans = {number: pl.read_ipc(BytesIO(payload)) for number, _, payload, _ in rows if payload[:6] == _ARROW}
+    return spans, {number: Unread(*entry) for number, *entry in rows if number not in spans}
 
 
 def take(connection: Connection, shard: int, ids: list[int]) -> None:
@@ -81,4 +100,4 @@ def drop(connection: Connection, tenant: str) -> int:
     return connection.execute(_SQL["drop"], {"tenant": tenant}).rowcount
 
 
-__all__ = ["MAX_BYTES", "MAX_PIECES", "Piece", "asked", "drop", "pieces", "put", "retry", "take"]
+__all__ = ["MAX_BYTES", "MAX_PIECES", "Piece", "asked", "drop", "pieces", "put", "put_entries", "retry", "take"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import psycopg
@@ -37,12 +37,13 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A passage and its score in one list."""
+    """A passage and its score in one list; of a list by vectors also the cosine of the question as it was asked."""
 
     id: int
     rid: str
     document: str
     score: float
+    cosine: float | None = None
 
 
 def languages(connection: Connection, reader: Reader, generation: str) -> dict[str, tuple[int, int]]:
@@ -65,9 +66,23 @@ def nearest_exact(
     """The nearest passages of one language, every vector compared."""
     values = reader.values() | {"generation": generation, "language": language, "vector": vector, "limit": limit}
     return [
-        Match(number, rid, document, float(cosine))
+        Match(number, rid, document, float(cosine), float(cosine))
         for number, rid, document, cosine in connection.execute(_SQL["nearest_exact"], values)
     ]
+
+
+def with_cosines(
+    connection: Connection, reader: Reader, generation: str, matches: Sequence[Match], vector: str
+) -> list[Match]:
+    """The same matches in the same order with the cosines of another vector."""
+    values = {
+        "tenant": reader.tenant,
+        "generation": generation,
+        "vector": vector,
+        "ids": [match.id for match in matches],
+    }
+    cosines: dict[int, float] = dict(connection.execute(_SQL["cosines"], values).fetchall())
+    return [replace(match, cosine=cosines.get(match.id, match.cosine)) for match in matches]
 
 
 def index_name(generation: str, language: str) -> str:
@@ -146,7 +161,7 @@ def nearest_indexed(
     }
     with _planned(connection, planning):
         rows = connection.execute(statement, reader.values() | {"vector": vector, "limit": limit}).fetchall()
-    return [Match(number, rid, document, float(cosine)) for number, rid, document, cosine in rows]
+    return [Match(number, rid, document, float(cosine), float(cosine)) for number, rid, document, cosine in rows]
 
 
 @contextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from nexus.store import observed_wait
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
@@ -56,6 +58,12 @@ def shortfall(connection: Connection, tenant: str) -> Shortfall:
     folded, offender = connection.execute(_SQL["folded"], {"tenant": tenant}).fetchone() or (0, "")
     aside, reason = connection.execute(_SQL["set_aside"], {"tenant": tenant}).fetchone() or (0, "")
     return Shortfall(folded, offender, aside, reason)
+
+
+def waits(connection: Connection, tenant: str) -> tuple[datetime, str] | None:
+    """Since when the aggregator waits, and for what: the second for the operator's tenant only, others' spans may be in it. None where it goes on."""
+    found = observed_wait.first(connection)
+    return None if found is None else (found[1], found[0] if tenant == observed_wait.OPERATOR else "")
 
 
 def database_state(connection: Connection) -> DatabaseState:

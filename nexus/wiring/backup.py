@@ -25,7 +25,7 @@ from nexus.errors import ConfigError, Conflict, InUse, StoreUnavailable
 from nexus.settings import Settings
 from nexus.store.backup import analyze, dump, dump_definitions, load, moment
 from nexus.store.backup_file import DATABASE, DEFINITIONS, FOLDERS, FORMAT, MANIFEST, new_backup, open_backup
-from nexus.store.embedded import EmbeddedPostgres
+from nexus.store.embedded import EmbeddedPostgres, holds_database
 from nexus.store.migrate import migrations
 from nexus.wiring.process import beside_url, data_folder, database
 
@@ -52,7 +52,7 @@ def back_up(settings: Settings, file: Path) -> Made:
     data = settings.data
     if settings.database.url is not None:
         raise ConfigError(_SERVER)
-    if not (data / "postgres" / "PG_VERSION").exists():
+    if not holds_database(data):
         raise ConfigError(f"nothing to back up: no database in {data}; give the data folder with --data")
     uploads = settings.knowledge.upload_root
     apart = (uploads,) if uploads is not None and uploads.resolve() != (data / UPLOADS).resolve() else ()

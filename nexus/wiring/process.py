@@ -10,10 +10,10 @@ from pathlib import Path
 
 import structlog
 
-from nexus.errors import ConfigError, InUse, NexusError
+from nexus.errors import ConfigError, InUse, NexusError, StoreUnavailable
 from nexus.plugins import load_plugins
 from nexus.settings import Settings
-from nexus.store.embedded import EmbeddedPostgres
+from nexus.store.embedded import EmbeddedPostgres, holds_database
 from nexus.store.migrate import migrate
 from nexus.store.pool import Database
 from nexus.wiring.beside import beside_settings, keep_settings
@@ -112,8 +112,14 @@ def open_database(settings: Settings, url: str, primary: Database | None = None)
 
 
 @contextmanager
-def runtime_beside(settings: Settings) -> Iterator[Runtime]:
-    """A runtime for a one-shot command: on the database and the settings of a service that runs, else on an embedded one started for the command."""
+def runtime_beside(settings: Settings, *, makes: bool = False) -> Iterator[Runtime]:
+    """A runtime for a one-shot command: on the database and the settings of a service that runs, else on an embedded one started for the command.
+
+    StoreUnavailable where there is no data yet, unless the command `makes` them: an empty answer from a folder that was meant to be another is none.
+    """
+    if settings.database.url is None and not makes and not holds_database(settings.data):
+        msg = f"there is no data in {settings.data}: start `nexus up`, or name its folder (--data), a database (NEXUS_DATABASE__URL) or, for reports and questions, a service (NEXUS_API_URL)"
+        raise StoreUnavailable(msg)
     with ExitStack() as stack:
         if settings.database.url is not None:
             url = settings.database.url.get_secret_value()

@@ -6,12 +6,16 @@ import sys
 
 from nexus.wiring.runtime import Runtime
 
+NAMES = {"http": "pages and API", "grpc": "OTLP/gRPC", "otlp_http": "OTLP/HTTP"}
+
 
 def announce(runtime: Runtime) -> None:
     """Print `ready` with the addresses, once every role has started."""
-    settings = runtime.settings
-    scheme = "https" if settings.http.tls_cert else "http"
+    listening = runtime.addresses
+    if "http" in listening:
+        scheme = "https" if runtime.settings.http.tls_cert else "http"
+        listening = listening | {"http": f"{scheme}://{listening['http']}"}
     sys.stdout.write(
-        f"ready  pages and API {scheme}://{settings.http.address}  OTLP/gRPC {settings.otlp.grpc}  OTLP/HTTP {settings.otlp.http}\n"
+        "  ".join(["ready", *(f"{NAMES[name]} {listening[name]}" for name in NAMES if name in listening)]) + "\n"
     )
     sys.stdout.flush()

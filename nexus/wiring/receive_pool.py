@@ -13,7 +13,7 @@ from typing import Any, Final
 import structlog
 
 from nexus.errors import StoreUnavailable
-from nexus.settings.base import host_port
+from nexus.settings.base import at_port
 from nexus.wiring.receive_worker import COMMAND, Task
 from nexus.wiring.receiver import GRACE, bind
 from nexus.wiring.runtime import Runtime
@@ -58,9 +58,8 @@ class ReceivePool:
             bind(address, variable).close()
             held = bind(address, variable, reuse_port=True)
             self._held.append(held)
-            addresses.append(
-                f"{host_port(address)[0]}:{held.getsockname()[1]}" if ":" not in host_port(address)[0] else address
-            )
+            addresses.append(at_port(address, held.getsockname()[1]))
+        self._runtime.addresses |= {"grpc": addresses[0], "otlp_http": addresses[1]}
         task = Task(settings, self._runtime.database.url, addresses[0], addresses[1])
         for number in range(self._count):
             self._workers[number] = await self._spawn(number, task)

@@ -46,6 +46,8 @@ class Runtime:
     replica: Database | None = None
     # True once every role of the process has started.
     started: bool = False
+    # Where each role listens (`http`, `grpc`, `otlp_http`): what is configured, with the port that it got where port 0 was asked for.
+    addresses: dict[str, str] = field(default_factory=dict)
     _made: dict[type, Any] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import polars as pl
 
+from aggregator.codec import encode
 from aggregator.concepts import Infrastructure
 from aggregator.delta import delta
 from aggregator.engine import Engine
 from aggregator.merge import by_minute
 from aggregator.parts import added
 from aggregator.ranges import LAST, Segment
-from aggregator.reading import ObservedStore, read
+from aggregator.reading import ObservedStore, stored
 from aggregator.services import service_view
 from aggregator.settle import Retention
 from aggregator.steps import Rules
@@ -67,8 +68,8 @@ def delivered(spans, tenant="default"):
     return done.spans, done.rejections
 
 
-def observed(spans, settings=None):
-    """Edges and services of the spans of a case, without a store."""
+def computed(spans, settings=None):
+    """Edges, and views of services, of the spans of a case, without a store."""
     change = delta(coded(delivered(codec.case_spans({"spans": spans}))[0]), no_spans(), rules_of(settings))
     parts = added(by_minute(change.rows).came.at(pl.lit(0, pl.Int64)))
     rows = [
@@ -77,9 +78,15 @@ def observed(spans, settings=None):
     ]
     services = [row for row in rows if row.relation == "SERVICE"]
     by_id = {row.id: row for row in rows if row.relation != "SERVICE"}
-    edges = [plain(edge_view(by_id[row["edge"]], row, Links())) for row in summaries(parts) if row["edge"] in by_id]
-    return {key_of(edge): edge for edge in edges}, {
-        label(view["name"], view["environment"]): view for view in service_view(services, parts.bags, {})
+    edges = [edge_view(by_id[row["edge"]], row, Links()) for row in summaries(encode(parts)) if row["edge"] in by_id]
+    return edges, service_view(services, parts.bags, {})
+
+
+def observed(spans, settings=None):
+    """The same by their keys, in the terms of cases/README.md."""
+    edges, services = computed(spans, settings)
+    return {key_of(edge): edge for edge in map(plain, edges)}, {
+        label(view["name"], view["environment"]): view for view in services
     }
 
 
@@ -149,10 +156,10 @@ class Bench:
         spans = [Segment(0, 0, LAST)]
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans)))
-            parts = read(connection, tenant, known, spans)
+            lines = stored(connection, tenant, known, spans)
         by_id = {edge.id: edge for edge in known}
         found = {edge.rid: [] for edge in known}
-        for row in summaries(added(parts)):
+        for row in summaries(lines):
             measures = plain(edge_view(by_id[row["edge"]], row, Links()))
             found[measures["rid"]].append(
                 {"start_ns": row["start"], **{name: value for name, value in measures.items() if name != "self"}}

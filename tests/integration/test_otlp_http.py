@@ -116,6 +116,12 @@ def test_expect_continue_is_answered_before_the_body_and_refusals_instead_of_it(
     assert b"100 Continue" not in refused
 
 
+def test_a_client_of_http_1_0_is_never_told_to_continue(served):
+    content = body()
+    head = HEAD.replace("HTTP/1.1", "HTTP/1.0") + f"Expect: 100-continue\r\nContent-Length: {len(content)}\r\n\r\n"
+    assert served.raw(head.encode() + content).startswith(b"HTTP/1.1 200")
+
+
 def test_a_refusal_reaches_a_client_that_is_still_sending(tmp_path):
     served = serve(tmp_path / "spans", max_request_bytes=100_000)
     try:

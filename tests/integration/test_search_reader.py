@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from knowledge_harness import Index
 
+from knowledge.retrieval import near
 from knowledge.supersede import DocumentCuration
 from nexus.errors import BadQuestion, Conflict, NotFound, StoreUnavailable
 from nexus.model.document import Classification
@@ -79,6 +80,25 @@ def test_scores_are_sums_of_reciprocal_ranks(index):
         assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
     # One vector list for each language: both have a first.
     assert sum(hit.vector_rank == 1 for hit in index.search("결제 원장", top_k=60, route="vector_only").hits) == 2
+
+
+def test_passages_of_another_language_rank_without_the_mean_question_and_show_the_cosine_as_asked(index, monkeypatch):
+    # To a model that tells languages apart "kafka" stands for Korean here: questions have it, English pages by chance.
+    for title, text in (("Near", "kafka kafka kafka plain words"), ("Right", "ledger and other words")):
+        index.write(f"{title}.md", f"# {title}\n\n{text}")
+    index.ingest()
+    question, mean = "가 나 다 kafka ledger", index.embedder.question("kafka") * 0.9
+    before = index.search(question, route="vector_only")
+    assert [hit.passage.document.title for hit in before.hits] == ["Near", "Right"]
+    monkeypatch.setattr(near, "centres", lambda model, dimension: {"ko": mean})
+    found = index.search(question, route="vector_only")
+    assert [hit.passage.document.title for hit in found.hits] == ["Right", "Near"]
+    cosines = {hit.passage.rid: hit.cosine for hit in before.hits}
+    assert {hit.passage.rid: hit.cosine for hit in found.hits} == pytest.approx(cosines, abs=1e-6)
+    assert found.best_cosine == pytest.approx(max(cosines.values()), abs=1e-6)
+    # An English question is in its own language.
+    monkeypatch.setattr(near, "centres", lambda model, dimension: {"en": mean})
+    assert index.titles("kafka ledger", route="vector_only")[0] == "Near"
 
 
 def test_at_most_so_many_passages_of_one_document_filled_up_from_what_was_held_back(index):
@@ -237,6 +257,16 @@ def test_passages_that_speak_of_a_change_are_fetched_in_both_languages(index, ol
         (old.splitlines()[0], ""),
         (new.splitlines()[0], "correction"),
     ]
+
+
+def test_a_change_is_fetched_also_where_its_document_is_found_by_its_front_matter_alone(index):
+    index.write("tap-storage.md", "# Tap storage\n\ntaps are stored for ninety days")
+    index.write("memo.md", "---\nsupersedes: tap-storage.md\n---\n# Memo\n\nThirty of them are enough.")
+    index.ingest()
+    found = index.search("tap storage stored days", top_k=2, route="keyword_only").hits
+    assert [hit.added_by for hit in found] == ["", "", "correction"]
+    assert found[1].passage.text.startswith("---")
+    assert "Thirty" in found[2].passage.text
 
 
 def test_added_evidence_is_inside_what_the_reader_may_see(index):

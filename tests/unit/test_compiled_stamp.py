@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,10 @@ def test_a_change_in_what_is_called_is_compiled_into_the_caller(
     (tmp_path / "stamped_callee.py").write_text(CALLEE.format(more=1))
     try:
         assert fresh()(1) == 2
+        again = fresh()
+        assert again(1) == 2
+        assert again.stats.cache_hits
+        os.utime(tmp_path / "stamped_callee.py", (0, 0))  # checked out again: the same text at another time
         again = fresh()
         assert again(1) == 2
         assert again.stats.cache_hits

@@ -10,9 +10,10 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from collector_receiver.log.earlier import raw_spans
-from collector_receiver.log.record import HEADER_BYTES, coded_of, parse_header, spans_of, whole
+from collector_receiver.log.record import HEADER_BYTES, coded_of, parse_header, readable, rejections_of, whole
 from collector_receiver.otlp import decode_batch
 from collector_receiver.scrub import KEPT, RESOURCE_KEPT
+from nexus.ports.span_log import Unread
 
 # A request, and the entry that release 1.0 wrote of it.
 FOLDER = Path(__file__).parent / "data" / "span-log-raw"
@@ -25,8 +26,21 @@ def test_what_was_logged_with_a_row_a_span_reads_as_what_is_logged_coded() -> No
     assert whole(header, payload)
     wanted = decode_batch([(FOLDER / "request.otlp").read_bytes()], ["acme"], frozenset({"k"})).raw.frame()
     assert header.spans == wanted.height > 5
-    assert spans_of(payload).equals(wanted)
     assert coded_of([payload, payload]).frame().equals(wanted.vstack(wanted))
+
+
+def test_what_cannot_be_decoded_is_told_and_takes_nothing_with_it() -> None:
+    payload = (FOLDER / "entry.seg").read_bytes()[HEADER_BYTES:]
+    later = payload.replace(b'"form":"raw"', b'"form":"new"')
+    assert later != payload
+    entries = [Unread(3, later, ""), Unread(5, payload, ""), Unread(7, payload[:200], ""), Unread(1, b"", "")]
+    spans, unread = readable(entries)
+    assert spans.frame().equals(coded_of([payload]).frame())
+    assert [(one.spans, one.payload) for one in unread] == [(3, later), (7, payload[:200]), (1, b"")]
+    assert "'new', which this release does not know" in unread[0].reason
+    header = parse_header((FOLDER / "entry.seg").read_bytes()[:HEADER_BYTES])
+    assert header is not None
+    assert list(rejections_of(header, b"\0" * 9)) == []
 
 
 LINK = pa.struct([("trace_id", pa.binary()), ("span_id", pa.binary())])

@@ -1,85 +1,18 @@
-"""Trace queries are valid TraceQL: a parser of the part of the language that they use (grafana.com/docs/tempo/latest/traceql)."""
+"""Trace queries are valid TraceQL, and find the traces that an edge was made of."""
 
 from __future__ import annotations
 
-import re
+import sys
+from pathlib import Path
 
 import pytest
+from traceql import Parser, matched
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
+from observed_harness import cases, codec, computed
 
 from aggregator.tracequery import grafana_url, tempo_url, trace_query
 from nexus.model.service import Node, NodeKind
-
-TOKEN = re.compile(
-    r'\s*(?:(?P<text>"(?:[^"\\]|\\.)*")|(?P<op>>>|&&|\|\||=~|!=|[{}()=])|(?P<name>(?:span|resource)\.[A-Za-z0-9_.\-]+|kind|name|status)'
-    r"|(?P<word>client|server|producer|consumer|internal|nil))"
-)
-
-
-class Parser:
-    """spansets = set (op set)*; set = { condition } | ( spansets ); condition = term (op term)*; term = field compare value | ( condition )."""
-
-    def __init__(self, text):
-        self.tokens, at = [], 0
-        while at < len(text.rstrip()):
-            found = TOKEN.match(text, at)
-            assert found, f"no token at {text[at : at + 40]!r}"
-            self.tokens.append((found.lastgroup, found[found.lastgroup]))
-            at = found.end()
-        self.at, self.sets = 0, 0
-
-    def take(self, kind, *values):
-        got, value = self.tokens[self.at] if self.at < len(self.tokens) else ("end", "")
-        assert got == kind, (kind, values, got, value)
-        assert not values or value in values, (values, value)
-        self.at += 1
-        return value
-
-    def next_is(self, *values):
-        return self.at < len(self.tokens) and self.tokens[self.at][1] in values
-
-    def spansets(self):
-        self.spanset()
-        while self.next_is(">>", "&&", "||"):
-            self.at += 1
-            self.spanset()
-
-    def spanset(self):
-        if self.next_is("("):
-            self.at += 1
-            self.spansets()
-            self.take("op", ")")
-            return
-        self.take("op", "{")
-        self.condition()
-        self.take("op", "}")
-        self.sets += 1
-
-    def condition(self):
-        self.term()
-        while self.next_is("&&", "||"):
-            self.at += 1
-            self.term()
-
-    def term(self):
-        if self.next_is("("):
-            self.at += 1
-            self.condition()
-            self.take("op", ")")
-            return
-        name = self.take("name")
-        compare = self.take("op", "=", "=~", "!=")
-        if name == "kind":
-            self.take("word")
-        else:
-            value = self.take("text")
-            if compare == "=~":
-                re.compile(re.sub(r'\\(["\\])', r"\1", value[1:-1]))
-
-    def parse(self):
-        self.spansets()
-        assert self.at == len(self.tokens), self.tokens[self.at :]
-        return self.sets
-
 
 CART, PROD = Node("shop/cart", environment="prod"), Node("web", environment="prod")
 QUERIES = {
@@ -138,7 +71,9 @@ QUERIES = {
 def test_a_query_is_traceql_and_names_both_ends(name):
     relation, source, target, basis, via, addresses = QUERIES[name]
     query = trace_query(relation, source, target, basis=basis, via=via, addresses=addresses)
-    assert Parser(query).parse() >= 1
+    parser = Parser(query)
+    parser.parse()
+    assert parser.sets >= 1
     assert "service.name" in query
     wanted = {
         "(ip)": "10\\\\.0\\\\.0\\\\.1",
@@ -155,6 +90,28 @@ def test_a_broken_query_is_no_traceql():
             Parser(text).parse()
 
 
+def test_what_was_folded_is_named_by_the_end_that_is_known():
+    other = Node("(other)")
+    for relation, kind in (
+        ("CALLS", "CLIENT"),
+        ("PUBLISHES", "PRODUCER"),
+        ("SUBSCRIBES", "CONSUMER"),
+        ("DELIVERS", "PRODUCER"),
+    ):
+        span = {
+            "resource": {"service.name": "web"},
+            "attributes": {},
+            "kind": kind,
+            "name": "x",
+            "span": "1",
+            "parent": "",
+        }
+        query = trace_query(f"{relation}_OBSERVED", Node("web"), other, basis={"paired": 1}, via={})
+        assert matched(query, [span])
+        assert not matched(query, [span | {"kind": "SERVER"}])
+        assert trace_query(f"{relation}_OBSERVED", other, other, basis={}, via={}) == ""
+
+
 def test_links_carry_query_and_range():
     assert grafana_url("http://g/", "tempo", '{ name = "x" }', 1000, 2000).startswith(
         "http://g/explore?schemaVersion=1&panes=%7B%22nexus%22"
@@ -163,3 +120,17 @@ def test_links_carry_query_and_range():
         tempo_url("http://t", '{ name = "x" }', 1, 2)
         == "http://t/api/search?q=%7B%20name%20%3D%20%22x%22%20%7D&start=1&end=2"
     )
+
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("name", sorted(name for name, case in CASES.items() if case["expect"]["edges"]))
+def test_the_query_of_every_edge_finds_the_traces_of_its_samples(name):
+    traces = {}
+    for span in codec.case_spans(CASES[name]):
+        traces.setdefault(span["trace"], []).append(span)
+    edges, _ = computed(CASES[name]["spans"], CASES[name].get("settings"))
+    for edge in edges:
+        for example in edge.exemplars:
+            assert matched(edge.trace_query.query, traces[example.trace_id]), (edge.trace_query.query, example)

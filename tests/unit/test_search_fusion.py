@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+from knowledge.retrieval.centre import centres, towards
 from knowledge.retrieval.fit import Threshold, is_weak, threshold
 from knowledge.retrieval.fuse import capped, minmax, rrf
 from knowledge.retrieval.support import supported
@@ -56,3 +60,27 @@ def test_weak_only_where_both_are():
     assert is_weak(None, None, 0.0, None)
     assert threshold("multilingual-e5-small", 384) is not None
     assert threshold("unknown", 7) is None
+
+
+@given(
+    arrays(np.float32, 8, elements=st.floats(-1, 1, width=16)),
+    arrays(np.float32, 8, elements=st.floats(-1, 1, width=16)),
+)
+def test_a_question_goes_without_its_language_only_where_it_looks_in_another(question, mean):
+    means = {"ko": mean}
+    assert towards(question, "ko", "ko", means) is question
+    assert towards(question, "en", "ko", means) is question
+    assert towards(question, "ko", "en", {}) is question
+    ranking, rest = towards(question, "ko", "en", means), question - mean
+    if rest.any():
+        assert ranking == pytest.approx(rest / np.linalg.norm(rest), abs=1e-5)
+    else:
+        assert ranking is question
+
+
+def test_the_bundled_model_has_a_mean_question_of_each_language_and_others_have_none():
+    means = centres("multilingual-e5-small", 384)
+    assert means.keys() == {"en", "ko"}
+    # What all questions share is most of each of them.
+    assert all(0.8 < np.linalg.norm(mean) < 1 for mean in means.values())
+    assert centres("unknown", 7) == {}

@@ -120,7 +120,7 @@ function evidence(body) {
   return h("div", {},
     edges.length > 0 && [h("h2", {}, t("edges_of_evidence")), h("ul", {class: "evidence"}, edges.map((edge) => h("li", {"data-rid": edge.rid}, edge.marker && h("span", {class: "tag"}, edge.marker), " ",
       h("button", {onclick: () => openEdge(edge.rid)}, `${edge.source.name} → ${edge.target.name}`), " ", h("span", {class: "muted"}, edge.relation), edge.trace_query?.url && [" ", link(edge.trace_query.url, t("open_traces"))])))],
-    passages.length > 0 && [h("h2", {}, t("passages")), h("ol", {class: "evidence"}, passages.map((passage) => h("li", {"data-rid": passage.rid}, h("details", {}, h("summary", {}, passage.marker && h("span", {class: "tag"}, passage.marker), ` ${[passage.document.title, ...passage.section].join(" › ")}`),
+    passages.length > 0 && [h("h2", {}, t("passages")), h("ol", {class: "evidence"}, passages.map((passage) => h("li", {"data-rid": passage.rid}, h("details", {}, h("summary", {}, passage.marker && h("span", {class: "tag"}, passage.marker), ` ${[...new Set([passage.document.title, ...passage.section])].join(" › ")}`),
       h("p", {class: "muted"}, h("code", {}, `${passage.uri}:${passage.lines[0]}`), ` · ${passage.classification} · ${passage.tier}`, passage.stale ? ` · ${t("stale")}` : ""), h("blockquote", {}, passage.text)))))],
     findings.length > 0 && [h("h2", {}, t("drift")), h("ul", {class: "evidence"}, findings.map((finding) => h("li", {}, h("span", {class: `tag ${finding.undecided ? "undecided" : finding.flag}`}, t("verdict_" + finding.flag)), " ", h("button", {onclick: () => go("drift", {finding: finding.fingerprint})}, finding.summary))))]);
 }

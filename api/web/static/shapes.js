@@ -14,8 +14,16 @@ const OUTLINES = {
   external: () => s("rect", {class: "shape", x: -NODE_HALF_WIDTH, y: -HALF_HEIGHT, width: 2 * NODE_HALF_WIDTH, height: 2 * HALF_HEIGHT, rx: HALF_HEIGHT}),
 };
 
+// Hangul and other wide letters take the place of two.
+function shortened(name) {
+  let width = 0;
+  const letters = [...name], wide = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\u{1f000}-\u{1faff}]/u;
+  const until = letters.findIndex((letter) => (width += wide.test(letter) ? 1.9 : 1) > MAX_LETTERS);
+  return until < 0 ? name : letters.slice(0, until - 1).join("") + "…";
+}
+
 export function drawNode(node, open, chosen) {
-  const label = node.name.length > MAX_LETTERS ? node.name.slice(0, MAX_LETTERS - 1) + "…" : node.name;
+  const label = shortened(node.name);
   const said = `${node.name}, ${t("kind_" + node.kind)}` + (node.environment ? `, ${node.environment}` : "");
   return s("g", {class: `node ${node.kind}${chosen ? " chosen" : ""}`, "data-id": node.id, transform: `translate(${node.x} ${node.y})`, tabindex: 0, role: "button", "aria-label": said,
     onclick: open, onkeydown: (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open())},

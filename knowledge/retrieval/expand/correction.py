@@ -76,9 +76,14 @@ class CorrectionFetch:
         changing = [row.rid for row in rows if row.supersedes] + [
             row.rid for row in rows if not row.supersedes and names_document(row.front, row)
         ]
-        changing = list(dict.fromkeys(rid for rid in changing if rid not in found))
+        changing = list(dict.fromkeys(changing))
         texts = document_passages(connection, reader, changing, PASSAGES_READ) if changing else []
-        out = best_of_each(sorted(texts, key=lambda row: changing.index(row.document)), query, self._analyzer, 2)
+        texts.sort(key=lambda row: changing.index(row.document))
+        # That a document is among the results does not mean that what it changes is: it may be there by another passage.
+        out = best_of_each([row for row in texts if row.document not in found], query, self._analyzer, 2)
+        out += best_of_each([row for row in texts if row.document in found], query, self._analyzer, 1)
+        there = {hit.passage.rid for hit in hits}
+        out = [rid for rid in out if rid not in there]
         if len(out) < self._limit:
             out += self._spoken(connection, reader, query, likely, {*found, *changing})
         return out[: self._limit]

@@ -22,8 +22,8 @@ Tenant = Annotated[str, typer.Option(help="Tenant of the token.")]
 @COMMAND.command()
 def create(
     name: Annotated[str, typer.Option(help="Who the token is for.")],
-    clearance: Annotated[str, typer.Option(help="PUBLIC, INTERNAL or RESTRICTED.")],
-    capability: Annotated[list[str], typer.Option(help="read, ingest, manage or admin (repeatable).")],
+    clearance: Annotated[Classification, typer.Option(case_sensitive=False, help="What it may see.")],
+    capability: Annotated[list[Capability], typer.Option(case_sensitive=False, help="What it may do (repeatable).")],
     namespace: Annotated[
         list[str] | None, typer.Option(help="Restrict to a namespace (repeatable).", show_default=False)
     ] = None,
@@ -33,16 +33,10 @@ def create(
 ) -> None:
     """Create a token and print it once; it is valid at once, also in a service that runs."""
     try:
-        principal = Principal(
-            name,
-            tenant,
-            Classification(clearance.upper()),
-            frozenset(map(Capability, capability)),
-            tuple(namespace or ()),
-        )
+        principal = Principal(name, tenant, clearance, frozenset(capability), tuple(namespace or ()))
     except ValueError as error:
         raise BadQuestion(str(error)) from error
-    with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
+    with runtime_beside(settings_from(data), makes=True) as runtime, runtime.database.connection() as connection:
         token = create_principal(connection, principal)
     print(json.dumps({"name": name, "tenant": tenant, "token": token}) if as_json else token)
 
@@ -77,11 +71,14 @@ def list_(data: Data = None, as_json: Json = False) -> None:
 
 @COMMAND.command()
 def revoke(
-    name: Annotated[str, typer.Option(help="Whose tokens to revoke.")], tenant: Tenant = "default", data: Data = None
+    name: Annotated[str, typer.Option(help="Whose tokens to revoke.")],
+    tenant: Tenant = "default",
+    data: Data = None,
+    as_json: Json = False,
 ) -> None:
     """Revoke every token of a name."""
     with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
         count = revoke_principal(connection, name, tenant)
     if not count:
         raise NotFound(f"no token of {tenant}/{name}")
-    print(f"revoked {count}")
+    print(json.dumps({"name": name, "tenant": tenant, "revoked": count}) if as_json else f"revoked {count}")

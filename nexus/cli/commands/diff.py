@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from nexus.cli.exits import UNAVAILABLE
-from nexus.cli.options import Data
+from nexus.cli.options import Data, Json
 from nexus.errors import BadQuestion, ConfigError, NexusError
 
 
@@ -35,6 +35,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     format_: Annotated[
         str, typer.Option("--format", help="table, json, markdown, sarif, junit, csv or html.")
     ] = "table",
+    as_json: Json = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the report to this file.", show_default=False)
     ] = None,
@@ -95,6 +96,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     from nexus.plugins import load_plugins
     from nexus.ports.drift import FindingFilter
 
+    format_ = "json" if as_json else format_
     try:
         formats = load_plugins("diff.reports", "REPORT")
         if format_ not in formats:
@@ -137,15 +139,19 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
         raise typer.Exit(UNAVAILABLE)
     now = datetime.now(UTC)
     if write_baseline and baseline is not None:
-        baseline.write_text(baseline_text(report.findings), encoding="utf-8")
+        _write(baseline, baseline_text(report.findings))
         known = parse_baseline(_read(baseline), str(baseline))
     report = annotated(relative(report, root if root is not None else f"{Path.cwd().as_uri()}/"), quiet, known, now)
     verdict = judge(report, limit_on, fail_on_undecided=fail_on_undecided, suppressions=quiet, baseline=known, now=now)
     if update_baseline and baseline is not None and known is not None:
         text, gone = shrunk(_read(baseline), str(baseline), report.findings)
-        baseline.write_text(text, encoding="utf-8")
+        _write(baseline, text)
         print(f"nexus: {len(gone)} fixed findings taken out of {baseline}", file=sys.stderr)
-    _print(formats[format_].render(_cut(report_in(report, lang), limit)), output)
+    shown = formats[format_].render(_cut(report_in(report, lang), limit))
+    if output is not None:
+        _write(output, shown)
+    else:
+        sys.stdout.write(shown)
     for note in verdict.notes:
         print(f"nexus: {note}", file=sys.stderr)
     if verdict.failing:
@@ -177,12 +183,14 @@ def _read(path: Path | None) -> str:
         raise BadQuestion(msg) from error
 
 
-def _print(text: str, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.write(text)
-        return
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(text, encoding="utf-8")
+def _write(path: Path, text: str) -> None:
+    """A file that cannot be written is a report that could not be made, and not drift."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        print(f"nexus: {path}: cannot be written: {error.strerror}", file=sys.stderr)
+        raise typer.Exit(UNAVAILABLE) from error
 
 
 def _utc(at: datetime | None) -> datetime | None:

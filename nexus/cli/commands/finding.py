@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from nexus.cli.options import Data
+from nexus.cli.options import Data, Json
 from nexus.model.document import Classification
 from nexus.ports.drift import FindingFilter
 
@@ -20,21 +21,35 @@ Tenant = Annotated[str, typer.Option(help="Tenant (on the database).")]
 
 
 def _steer(
-    fingerprint: str, action: str, reason: str, owner: str, expires: datetime | None, tenant: str, data: Data
+    fingerprint: str,
+    action: str,
+    reason: str,
+    owner: str,
+    expires: datetime | None,
+    tenant: str,
+    data: Data,
+    *,
+    as_json: bool,
 ) -> None:
     from nexus.cli.drift_source import source
 
     at = None if expires is None else (expires if expires.tzinfo else expires.replace(tzinfo=UTC)).astimezone(UTC)
     with source(data, FindingFilter(tenant, Classification.RESTRICTED)) as found:
-        print(found.steer(fingerprint, action, reason, owner, at))
+        state = found.steer(fingerprint, action, reason, owner, at)
+    print(json.dumps({"fingerprint": fingerprint, "state": state}) if as_json else state)
 
 
 @COMMAND.command()
 def acknowledge(
-    fingerprint: Fingerprint, reason: Reason = "", owner: Owner = "", tenant: Tenant = "default", data: Data = None
+    fingerprint: Fingerprint,
+    reason: Reason = "",
+    owner: Owner = "",
+    tenant: Tenant = "default",
+    data: Data = None,
+    as_json: Json = False,
 ) -> None:
     """Note that somebody has taken it on; it stays in reports, and fails gates."""
-    _steer(fingerprint, "acknowledge", reason, owner, None, tenant, data)
+    _steer(fingerprint, "acknowledge", reason, owner, None, tenant, data, as_json=as_json)
 
 
 @COMMAND.command()
@@ -45,20 +60,26 @@ def suppress(
     expires: Annotated[datetime, typer.Option(help="Until when, at most a year.")],
     tenant: Tenant = "default",
     data: Data = None,
+    as_json: Json = False,
 ) -> None:
     """Accept it for a while: it fails no gate until it expires."""
-    _steer(fingerprint, "suppress", reason, owner, expires, tenant, data)
+    _steer(fingerprint, "suppress", reason, owner, expires, tenant, data, as_json=as_json)
 
 
 @COMMAND.command()
 def resolve(
-    fingerprint: Fingerprint, reason: Reason = "", owner: Owner = "", tenant: Tenant = "default", data: Data = None
+    fingerprint: Fingerprint,
+    reason: Reason = "",
+    owner: Owner = "",
+    tenant: Tenant = "default",
+    data: Data = None,
+    as_json: Json = False,
 ) -> None:
     """Say that it is done; new evidence reopens it."""
-    _steer(fingerprint, "resolve", reason, owner, None, tenant, data)
+    _steer(fingerprint, "resolve", reason, owner, None, tenant, data, as_json=as_json)
 
 
 @COMMAND.command()
-def reopen(fingerprint: Fingerprint, tenant: Tenant = "default", data: Data = None) -> None:
+def reopen(fingerprint: Fingerprint, tenant: Tenant = "default", data: Data = None, as_json: Json = False) -> None:
     """Take a decision back."""
-    _steer(fingerprint, "reopen", "", "", None, tenant, data)
+    _steer(fingerprint, "reopen", "", "", None, tenant, data, as_json=as_json)

@@ -50,7 +50,10 @@ def list_(tenant: Tenant = "default", data: Data = None, as_json: Json = False) 
 
 @COMMAND.command()
 def drop(
-    name: Annotated[str, typer.Argument(help="The generation.")], tenant: Tenant = "default", data: Data = None
+    name: Annotated[str, typer.Argument(help="The generation.")],
+    tenant: Tenant = "default",
+    data: Data = None,
+    as_json: Json = False,
 ) -> None:
     """Remove the vectors of a generation. Its declaration stays: generations are append-only."""
     with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
@@ -60,4 +63,4 @@ def drop(
         if all(row.name != name for row in list_generations(connection, tenant)):
             raise NotFound(f"no generation {name}")
         count = drop_vectors(connection, tenant, name)
-    print(f"dropped {count} vectors")
+    print(json.dumps({"name": name, "dropped": count}) if as_json else f"dropped {count} vectors")

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from knowledge.texts._shape import decoded
 from nexus.cli.exits import FAILED
 from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.progress import progress
 from nexus.errors import BadQuestion
 from nexus.model.document import Classification
 from nexus.ports.documents import IngestRequest
@@ -66,24 +65,11 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     except ValueError as error:
         raise BadQuestion(f"--classification: {error}") from error
     files = [Path(path) for path in paths if path != "-"]
-    with runtime_beside(settings_from(data)) as runtime, _bar(show=not as_json) as bar:
+    with runtime_beside(settings_from(data), makes=True) as runtime, progress(shown=not as_json) as report:
         roots = [_root(file) for file in files]
         service = document_service(runtime, roots, None if no_wait else WAIT_S)
-        tasks: dict[str, TaskID] = {}
-
-        def progress(done: int, total: int, path: str) -> None:
-            kind = "vectors" if path.startswith("vectors (") else "documents"
-            if kind not in tasks:
-                tasks[kind] = bar.add_task(kind, total=total)
-            bar.update(
-                tasks[kind],
-                completed=done,
-                total=total,
-                description=f"{kind} {path[-50:]}" if kind == "documents" else path,
-            )
-
         requests = [IngestRequest(file, tenant, namespace, tuple(glob or ()), level, force=force) for file in files]
-        totals = [service.ingest_all(requests, progress)] if requests else []
+        totals = [service.ingest_all(requests, report)] if requests else []
         if "-" in paths:
             text = decoded(sys.stdin.buffer.read()).text
             totals.append(
@@ -105,11 +91,6 @@ def _root(file: Path) -> Path:
     real = file.resolve()
     here = Path.cwd().resolve()
     return here if here in real.parents else real if real.is_dir() else real.parent
-
-
-def _bar(*, show: bool) -> Progress:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), disable=not (show and sys.stderr.isatty()), transient=True)
 
 
 def _show(total: dict[str, Any], *, as_json: bool) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from knowledge.embedding import PassageEmbedding
 from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.progress import progress
 from nexus.wiring.process import runtime_beside
 
 
@@ -25,15 +23,8 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     The old generation serves all along. Safe to stop and to start again: what is embedded stays. A running service uses the new
     generation once it runs with the new configuration; until then it goes on with the old vectors.
     """
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with (
-        runtime_beside(settings_from(data)) as runtime,
-        Progress(*columns, console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()) as bar,
-    ):
-        task = bar.add_task("vectors", total=None)
-        name, count = runtime.get(PassageEmbedding).move(
-            tenant, lambda done, total, text: bar.update(task, completed=done, total=total, description=text)
-        )
+    with runtime_beside(settings_from(data)) as runtime, progress(shown=not as_json) as report:
+        name, count = runtime.get(PassageEmbedding).move(tenant, report)
     print(
         json.dumps({"tenant": tenant, "generation": name, "vectors": count})
         if as_json

@@ -49,7 +49,7 @@ def backfill(
     stopping = threading.Event()
     signal.signal(signal.SIGINT, lambda *_: stopping.set())
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-    with runtime_beside(settings) as runtime:
+    with runtime_beside(settings, makes=True) as runtime:
         tenant = settings.source_tempo.tenant
         with lease(runtime.database.url, tenant, f"{SOURCE} backfill") as held:
             if held is None:

@@ -31,7 +31,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with runtime_beside(settings_from(data)) as runtime:
+    with runtime_beside(settings_from(data), makes=True) as runtime:
         service = document_service(runtime, roots)
 
         def apply(path: Path) -> None:

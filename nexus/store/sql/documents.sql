@@ -7,11 +7,6 @@ SELECT rid, namespace, uri, path, suffix, title, doc_type, revision, fingerprint
 FROM document
 WHERE tenant = %(tenant)s AND rid = %(rid)s
 
--- name: fingerprints
-SELECT rid, fingerprint
-FROM document
-WHERE tenant = %(tenant)s AND namespace = %(namespace)s
-
 -- name: below_uri
 SELECT rid, uri
 FROM document

@@ -8,7 +8,7 @@ INSERT INTO observed_aside (tenant, shard, spans, reason, payload, set_aside_at)
 UPDATE observed_aside SET spans = spans + %(spans)s, reason = %(reason)s, set_aside_at = %(at)s WHERE tenant = %(tenant)s AND shard = %(shard)s AND payload IS NULL
 
 -- name: asked
-SELECT id, payload FROM observed_aside WHERE shard = %(shard)s AND retry ORDER BY id LIMIT %(count)s
+SELECT id, spans, payload, reason FROM observed_aside WHERE shard = %(shard)s AND retry ORDER BY id LIMIT %(count)s
 
 -- name: take
 DELETE FROM observed_aside WHERE shard = %(shard)s AND id = ANY(%(ids)s)

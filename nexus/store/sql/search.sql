@@ -31,3 +31,8 @@ FROM (
 ) n
 JOIN passage p ON p.id = n.passage
 ORDER BY n.cosine DESC, p.rid
+
+-- name: cosines
+SELECT passage, 1 - (vector <=> %(vector)s::halfvec)
+FROM embedding
+WHERE tenant = %(tenant)s AND generation = %(generation)s AND passage = ANY (%(ids)s)

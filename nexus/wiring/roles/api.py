@@ -11,11 +11,11 @@ import uvicorn
 from api.app import build_app
 from api.context import ApiContext
 from api.traced import Traced
-from nexus.errors import ConfigError
 from nexus.model.document import Classification
 from nexus.model.principal import Capability, Principal
-from nexus.settings.base import host_port
+from nexus.settings.base import at_port
 from nexus.store.principal import find_principal
+from nexus.wiring.receiver import bind
 from nexus.wiring.runtime import Runtime
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -23,22 +23,7 @@ LOCAL = Principal(
     "local", "default", Classification.INTERNAL, frozenset({Capability.READ, Capability.INGEST, Capability.MANAGE})
 )
 GRACE_S = 10
-
-
-def listen(address: str, variable: str) -> socket.socket:
-    """A listening socket. ConfigError, in one line, where the port is taken or the address is not this machine's."""
-    host, port = host_port(address)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    server = socket.socket(family, socket.SOCK_STREAM)
-    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        server.bind((host, port))
-    except OSError as error:
-        server.close()
-        msg = f"{variable}: cannot listen on {address}: {error.strerror}; choose another address"
-        raise ConfigError(msg) from error
-    server.listen(2048)
-    return server
+BACKLOG = 2048
 
 
 class ApiRole:
@@ -55,7 +40,9 @@ class ApiRole:
     async def start(self) -> None:
         """Bind, build the application, answer."""
         settings = self._runtime.settings
-        self._socket = listen(settings.http.address, "NEXUS_HTTP__ADDRESS")
+        self._socket = bind(settings.http.address, "NEXUS_HTTP__ADDRESS")
+        self._socket.listen(BACKLOG)
+        self._runtime.addresses["http"] = at_port(settings.http.address, self._socket.getsockname()[1])
         local = (
             settings.http.local_principal if settings.http.local_principal is not None else self._runtime.single_user
         )

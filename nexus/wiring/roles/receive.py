@@ -11,6 +11,7 @@ from collector_receiver.log.retention import log_size
 from collector_receiver.memory import keep_freed_memory
 from collector_receiver.run import Receiver
 from nexus import telemetry
+from nexus.settings.base import at_port
 from nexus.wiring.provide.span_log_writer import FOLDER
 from nexus.wiring.receive_pool import ReceivePool
 from nexus.wiring.receiver import bind, build_receiver
@@ -47,6 +48,8 @@ class ReceiveRole:
                 build_receiver, self._runtime, grpc_address=settings.grpc, reuse_port=False
             )
             await self._receiver.start(http)
+            self._runtime.addresses["grpc"] = at_port(settings.grpc, self._receiver.grpc_port)
+            self._runtime.addresses["otlp_http"] = at_port(settings.http, http.getsockname()[1])
         except BaseException:
             http.close()
             raise
