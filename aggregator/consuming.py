@@ -67,6 +67,7 @@ def consuming(spans: Steps, links: pl.DataFrame, rules: Rules) -> Consumed:
         (role == Role.PROCESS) | (role == Role.POLL),
         (
             "row",
+            "key",
             "role",
             "sid",
             "start_ns",
@@ -198,13 +199,16 @@ def _handlings(own: pl.DataFrame, ties: pl.DataFrame, linked: pl.DataFrame) -> t
         told, on=["handler", "producer"], how="anti"
     )
     inside = (
-        merges.join(live.select("row", n="messages"), on="row")
+        merges.join(live.select("row", "key", n="messages"), on="row")
         .group_by("poll")
-        .agg(processed=pl.col("n").sum(), mate=pl.col("row").min())
+        .agg(processed=pl.col("n").sum(), mate=pl.col("row").sort_by("key", "row").first())
     )
     live = live.join(inside, left_on="row", right_on="poll", how="left", maintain_order="left")
     first_poll = (
-        merges.sort("row", "poll").unique("row", keep="first", maintain_order=True).select("row", first_poll="poll")
+        merges.join(own.select("key", poll="row"), on="poll")
+        .sort("row", "key", "poll")
+        .unique("row", keep="first", maintain_order=True)
+        .select("row", first_poll="poll")
     )
     live = live.join(first_poll, on="row", how="left", maintain_order="left")
     merged = (role == Role.POLL) & pl.col("processed").is_not_null()

@@ -36,7 +36,7 @@ from aggregator.service_facts import COUNTERS, EXITS
 from aggregator.steps import Rules
 from nexus.model.coded import Spans, canonical, tenant_keys, together
 from nexus.model.keys import BEFORE
-from nexus.model.tables import encoded
+from nexus.model.tables import encoded, stable_order
 from nexus.model.window import HOUR_NS
 
 SERVICE: Final = "SERVICE"
@@ -166,7 +166,9 @@ def _only_facts(facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def unseen(new: Spans, related: Spans) -> tuple[Spans, pl.DataFrame]:
-    """`new` without repeated deliveries, and how many spans of each service (`tenant`, `service`, `environment`, `duplicates`) were repeated."""
+    """`new` without repeated deliveries, trace by trace, and how many spans of each service (`tenant`, `service`, `environment`, `duplicates`) were repeated."""
+    if not new.height:
+        return new, counted_services(new, np.empty(0, dtype=np.int64), "duplicates")
     codes, first = encoded(np.concatenate([related.rows["key"].to_numpy(), new.rows["key"].to_numpy()]))
     repeated = np.zeros(len(codes), dtype=bool)
     later = np.flatnonzero(first[codes] != np.arange(len(codes)))
@@ -184,7 +186,9 @@ def unseen(new: Spans, related: Spans) -> tuple[Spans, pl.DataFrame]:
             )
             repeated[some.filter(~pl.struct("tenant", "key", "canonical").is_first_distinct())["at"].to_numpy()] = True
     repeated = repeated[related.height :]
-    return new.where(~repeated), counted_services(new, np.flatnonzero(repeated), "duplicates")
+    kept = np.flatnonzero(~repeated)
+    kept = kept[stable_order(new.rows["tk"].to_numpy()[kept])]
+    return new.take(kept), counted_services(new, np.flatnonzero(repeated), "duplicates")
 
 
 def _alike(

@@ -84,8 +84,11 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     senders = ties.join(asks.select(handler="row"), on="handler", how="semi").filter(
         pl.any_horizontal(pl.col("x_system", "x_destination").is_not_null())
     )
-    senders = senders.with_columns(x_start=spans.rows["start_ns"].gather(senders["producer"]))
-    senders = senders.sort(pl.col("x_destination").is_null(), "x_start", "producer").unique(
+    senders = pl.concat(
+        [senders, spans.take(senders["producer"], ("start_ns", "key")).select(x_start="start_ns", x_key="key")],
+        how="horizontal",
+    )
+    senders = senders.sort(pl.col("x_destination").is_null(), "x_start", "x_key", "producer").unique(
         "handler", keep="first", maintain_order=True
     )
     handlers = handlers.join(

@@ -2,9 +2,9 @@
 
 `prepare` takes `Spans` (any tenants: nothing is ever joined across them) and returns a `Prepared`:
 
-- `rows`: one row a distinct span in the order of its identity, its place is its number: the columns of `nexus.model.coded.ROWS` and `kind`, `sid` (service number),
-  `up` = row of the parent or -1, `given` = a parent id came, `has_parent` = one that can be used, `bad_parent`, `shared` = a SERVER that
-  shares its id with a CLIENT, `conflicts` = distinct contents beyond the one kept.
+- `rows`: one row a distinct span, trace by trace and in the order of its identity there (what stands to one another lies side by side); its place is its number.
+  The columns of `nexus.model.coded.ROWS` and `kind`, `sid` (service number), `up` = row of the parent or -1, `given` = a parent id came, `has_parent` = one that
+  can be used, `bad_parent`, `shared` = a SERVER that shares its id with a CLIENT, `conflicts` = distinct contents beyond the one kept.
 - `contents`: with `sid`, `label`, `env` of the service as in api.md, and `owner` (tenant number).
 """
 
@@ -19,10 +19,11 @@ import polars as pl
 
 from aggregator.bounds import MAX_NAME, shortened
 from nexus.model.coded import Spans, canonical
+from nexus.model.compiled import compiled
 from nexus.model.keys import span_key
 from nexus.model.service import UNNAMED
 from nexus.model.span import Kind
-from nexus.model.tables import places, stable_order
+from nexus.model.tables import grouped_order
 
 _NAMES: Final = ("name", "service_name", "service_namespace", "environment", "service_version", "instance")
 SERVING: Final = (Kind.SERVER, Kind.CONSUMER)
@@ -71,7 +72,7 @@ def prepare(received: Spans) -> Prepared:
     content = received.rows["content"].to_numpy()
     kind, sid = contents["kind"].to_numpy()[content], contents["sid"].to_numpy()[content]
     # Nothing may depend on arrival: rows are numbered by identity.
-    order, conflicts = _distinct(received, received.rows["key"].to_numpy(), kind, sid)
+    order, conflicts = _distinct(received, kind, sid)
     rows = received.rows[order].with_columns(
         kind=pl.Series(kind[order]), sid=pl.Series(sid[order]), conflicts=pl.Series(conflicts)
     )
@@ -99,10 +100,11 @@ def _with_services(contents: pl.DataFrame) -> pl.DataFrame:
 
 
 def _distinct(
-    received: Spans, key: npt.NDArray[np.uint64], kind: npt.NDArray[Any], sid: npt.NDArray[Any]
+    received: Spans, kind: npt.NDArray[Any], sid: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """Rows of the spans that are kept, in the order of (key, kind, service), and `conflicts` of each."""
-    order = stable_order(key)
+    """Rows of the spans that are kept, in the order of (trace, key, kind, service), and `conflicts` of each."""
+    tk, key = received.rows["tk"].to_numpy(), received.rows["key"].to_numpy()
+    order = grouped_order(tk, key)
     several = _runs(key[order])
     if not several.any():
         return order, np.zeros(len(order), dtype=np.int64)
@@ -126,7 +128,7 @@ def _distinct(
         found = pl.concat([found.filter(~again), kept.select(found.columns)]).sort(identity)
     rows = np.concatenate([single, found["at"].to_numpy()])
     counts = np.concatenate([np.zeros(len(single), dtype=np.int64), found["conflicts"].to_numpy()])
-    place = np.argsort(key[rows], kind="stable")
+    place = grouped_order(tk[rows], key[rows])
     return rows[place], counts[place]
 
 
@@ -148,8 +150,7 @@ def _parents(rows: pl.DataFrame, contents: pl.DataFrame) -> pl.DataFrame:
     wanted = pl.Series(span_key(rows["tk"].to_numpy(), numbers))
     several = _runs(key.to_numpy())
     up = np.full(rows.height, -1, dtype=np.int64)
-    at = np.flatnonzero(usable)
-    up[at] = places(key.to_numpy(), wanted.to_numpy()[at])
+    _find(rows["tk"].to_numpy(), key.to_numpy(), wanted.to_numpy(), usable, up)
     shared = np.zeros(rows.height, dtype=bool)
     if several.any():
         options = pl.DataFrame({"option": np.flatnonzero(several)}).with_columns(
@@ -157,7 +158,7 @@ def _parents(rows: pl.DataFrame, contents: pl.DataFrame) -> pl.DataFrame:
             option_sid=sid.filter(pl.Series(several)),
             option_kind=kind.filter(pl.Series(several)),
         )
-        at = at[(up[at] >= 0) & several[up[at]]]
+        at = np.flatnonzero((up >= 0) & several[up])
         chosen = _choose(
             pl.DataFrame({"row": at, "key": wanted.gather(at), "kind": kind.gather(at), "sid": sid.gather(at)}), options
         )
@@ -177,6 +178,28 @@ def _parents(rows: pl.DataFrame, contents: pl.DataFrame) -> pl.DataFrame:
         bad_parent=pl.Series(on_cycle | (given & ~usable)),
         has_parent=pl.Series((usable | shared) & ~on_cycle),
     )
+
+
+@compiled
+def _find(trace: Any, key: Any, wanted: Any, usable: Any, up: Any) -> None:
+    """The row of the `wanted` key in the trace of each row with the flag. Rows are in the order of trace and key."""
+    end = 0
+    for row in range(len(trace)):
+        if row >= end:
+            begin, end = row, row + 1
+            while end < len(trace) and trace[end] == trace[row]:
+                end += 1
+        if not usable[row]:
+            continue
+        low, high = begin, end
+        while low < high:
+            middle = (low + high) // 2
+            if key[middle] < wanted[row]:
+                low = middle + 1
+            else:
+                high = middle
+        if low < end and key[low] == wanted[row]:
+            up[row] = low
 
 
 def _shared(several: pl.DataFrame) -> pl.DataFrame:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from aggregator.concepts import CONCEPTS, Infrastructure, concepts
+from aggregator.memory import Memory
 from aggregator.prepare import Prepared, ancestors
 from aggregator.sampling import probability
 from nexus.model.keys import gathered, mixed, nullable
@@ -66,12 +67,13 @@ CONSUMING = (Role.PROCESS, Role.POLL)
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Settings of pairing. Durations in nanoseconds of event time."""
+    """Settings of pairing, and what contents were found to say under them. Durations in nanoseconds of event time."""
 
     call_horizon_ns: int = 900 * 10**9
     link_horizon_ns: int = 86_400 * 10**9
     clock_skew_ns: int = 10 * 10**6
     infrastructure: Infrastructure = field(default_factory=lambda: Infrastructure((), ()))
+    memory: Memory = field(default_factory=Memory, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,8 @@ def steps(prepared: Prepared, rules: Rules) -> Steps:
     rows, contents = prepared.rows, prepared.contents
     parent, sid, kind = rows["up"].to_numpy(), rows["sid"].to_numpy(), rows["kind"].to_numpy()
     foreign = (parent >= 0) & (sid[parent] != sid)
-    said = _roles(concepts(contents, rules.infrastructure))
+    added = rules.memory.recall(contents, lambda some: _roles(concepts(some, rules.infrastructure)))
+    said = pl.concat([contents.drop("attributes"), added], how="horizontal")
     content, said = _silenced(rows["content"].to_numpy(), said, (kind >= Kind.SERVER) | foreign)
     said = said.with_columns(voice=pl.Series(encoded(mixed([said[name] for name in _VOICE]))[0]))
     start, end = rows["start_ns"], rows["end_ns"]

@@ -23,6 +23,8 @@ _SECRET: Final = _U(secrets.randbits(64))
 _FEWEST: Final = 1 << 12
 # Longest run of equal upper bits that is put in order one by one.
 _RUN: Final = 64
+# The first step of Shell's sort is this part of a group; those that are smaller are put in order by insertion alone.
+_SHELL: Final = 16
 
 
 @inlined
@@ -119,6 +121,29 @@ def _settle_runs(numbers: U64, shift: Any, order: U32, longest: int) -> bool:
     return True
 
 
+@compiled
+def _settle_groups(groups: U64, numbers: U64, order: U32) -> None:
+    """Put the rows of each group, which lie side by side in `order`, in the order of their numbers, equal ones as they come (Shell's sort)."""
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
+        while end < len(order) and groups[order[end]] == groups[order[begin]]:
+            end += 1
+        gap = max((end - begin) // _SHELL, 1)
+        while gap > 0:
+            for row in range(begin + gap, end):
+                moved, at = order[row], row
+                while at - gap >= begin:
+                    other = order[at - gap]
+                    if numbers[other] < numbers[moved] or (numbers[other] == numbers[moved] and other < moved):
+                        break
+                    order[at] = other
+                    at -= gap
+                order[at] = moved
+            gap = 0 if gap == 1 else max(gap * 4 // 9, 1)
+        begin = end
+
+
 def _slots(size: int) -> U64:
     return np.zeros((1 << max(size - 1, 1).bit_length(), 2), dtype=np.uint64)
 
@@ -170,3 +195,10 @@ def stable_order(keys: U64) -> U32:
     return (
         order if _settle_runs(keys, np.uint64(bits), order, _RUN) else np.argsort(keys, kind="stable").astype(np.uint32)
     )
+
+
+def grouped_order(groups: U64, numbers: U64) -> U32:
+    """Places in ascending order of `groups`, those of a group in ascending order of their `numbers`, equal ones as they come."""
+    order = stable_order(groups)
+    _settle_groups(groups, numbers, order)
+    return order

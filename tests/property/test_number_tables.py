@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from aggregator.extremes import KEPT, TRACE, examples
 from aggregator.packed import LINES, add_sketches, pack, unpack
 from aggregator.rollup import ROW, SAMPLE_SCHEMA
-from nexus.model.tables import Sieve, encoded, places, stable_order
+from nexus.model.tables import Sieve, encoded, grouped_order, places, stable_order
 
 # Few and many distinct ones, equal upper bits, the ends of the range.
 NUMBERS = st.one_of(
@@ -43,6 +43,20 @@ def test_places_and_order(keys, wanted):
     expected = [distinct.tolist().index(number) if number in distinct else -1 for number in wanted.tolist()]
     assert places(distinct, wanted).tolist() == expected
     assert Sieve(keys).may_hold(keys).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(groups=NUMBERS, numbers=st.data())
+def test_groups_lie_side_by_side_in_the_order_of_their_numbers(groups, numbers):
+    size = st.lists(st.integers(0, 3) | st.integers(0, 2**64 - 1), min_size=len(groups), max_size=len(groups))
+    within = np.array(numbers.draw(size), dtype=np.uint64)
+    assert np.array_equal(grouped_order(groups, within), np.lexsort((within, groups)))
+
+
+def test_large_groups_are_put_in_order():
+    rng = np.random.default_rng(3)
+    groups, numbers = rng.integers(0, 5, 20_000, dtype=np.uint64), rng.integers(0, 9_000, 20_000, dtype=np.uint64)
+    assert np.array_equal(grouped_order(groups, numbers), np.lexsort((numbers, groups)))
 
 
 def test_a_sieve_passes_over_most_others():
