@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,16 @@ def write_centres(embedder: Embedder, name: str, questions: list[str]) -> None:
     CENTRES.write_text(f'{{\n"note": "{note}",\n"centres": {{\n{means}\n}}\n}}\n', encoding="utf-8")
 
 
+def write_thresholds(made: dict[str, Threshold]) -> None:
+    """Beside those of other models."""
+    found = json.loads(THRESHOLDS.read_text(encoding="utf-8"))["thresholds"]
+    body = {
+        "note": "Fitted by bench/eval_evidence.py --fit on bench/data/evidence.json.",
+        "thresholds": found | {name: asdict(threshold) for name, threshold in made.items()},
+    }
+    THRESHOLDS.write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
+
+
 def fitted(good: np.ndarray, bad: np.ndarray) -> Threshold:
     """The pair that best tells the two apart; of equals the lowest, so that little is called weak."""
     best, chosen = -1.0, Threshold(0.0, 0.0)
@@ -116,19 +127,20 @@ def main() -> None:
                 ).bm25_share,
             )
             if arguments.fit:
-                body = {
-                    "note": "Fitted by bench/eval_evidence.py --fit on bench/data/evidence.json.",
-                    "thresholds": {
-                        "keywords": {"cosine": 0.0, "bm25_share": words.bm25_share},
-                        name: {"cosine": chosen.cosine, "bm25_share": chosen.bm25_share},
-                    },
-                }
                 write_centres(runtime.get(PassageEmbedding).embedder(), name, data["answerable"] + data["unanswerable"])
-                THRESHOLDS.write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
+                write_thresholds({"keywords": words, name: chosen})
             used = chosen if arguments.fit else threshold(identity.model, identity.dimension)
-            for label, rows in (("all", (good, bad)), ("held out", (good[1::2], bad[1::2]))):
-                weak = [np.mean([is_weak(cosine, share, 1.0, used) for cosine, share in part]) for part in rows]
-                print(f"{label:<9} {used}: weak on {weak[0]:.0%} of the answerable, {weak[1]:.0%} of the unanswerable")
+            for label, rows, limits in (
+                ("all", (good, bad), used),
+                ("held out", (good[1::2], bad[1::2]), used),
+                # A model of which nobody has fitted any: words decide.
+                ("no thresholds, all", (good, bad), None),
+                ("no thresholds, held out", (good[1::2], bad[1::2]), None),
+            ):
+                weak = [np.mean([is_weak(cosine, share, 1.0, limits) for cosine, share in part]) for part in rows]
+                print(
+                    f"{label:<24} weak on {weak[0]:.0%} of the answerable, {weak[1]:.0%} of the unanswerable; {limits}"
+                )
             runtime.close()
         finally:
             server.stop()

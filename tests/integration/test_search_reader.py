@@ -140,6 +140,17 @@ def test_a_failing_embedder_degrades_and_says_so(index):
         )
 
 
+def test_words_decide_what_fits_weakly_where_nobody_has_fitted_the_model(index):
+    for number in range(20):
+        index.write(f"{number}.md", f"# Ledger {number}\n\npayment authorisations are written to the ledger")
+    index.ingest()
+    near, far = index.search("payment ledger"), index.search("holiday rules of volcanoes")
+    assert (near.weak, far.weak) == (False, True)
+    # Vectors find something for everything, and it is shown.
+    assert far.hits
+    assert far.best_cosine is not None
+
+
 def test_a_failing_store_is_an_error(index):
     index.database.close()
     with pytest.raises(StoreUnavailable):
