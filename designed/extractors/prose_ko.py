@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from designed.extractors.context_ko import implicit, make, modality_of
 from designed.extractors.flat import Flat
 from designed.extractors.lexicon_ko import ASYNC, FRAMES, written
-from designed.extractors.modality import korean
 from designed.extractors.names import Name, brought
 from designed.extractors.nouns_ko import noun_statements
-from designed.extractors.parse_ko import Argument, Verb, acts_at, parse
+from designed.extractors.parse_ko import Argument, Verb, parse
+from designed.extractors.passive_ko import passive_statements
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
 from designed.reader import RawName
 from nexus.model.claim import Modality
@@ -136,43 +137,43 @@ def _verb(
     flat: Flat, start: int, end: int, verb: Verb, brokers: Sequence[Name], context: Context
 ) -> Iterator[Statement]:
     frame = FRAMES[verb.stem]
-    modality = _modality(flat, start, end, verb, context)
+    modality = modality_of(flat, start, end, verb, context)
     through = [a for a in verb.arguments if a.role == "via" and a.name is not None]
     agents = [a.name for a in verb.arguments if a.role == "agent" and a.name is not None]
     subjects = [s.name for s in verb.subjects if s.name is not None]
     if verb.receives:
         # "주문 서비스로부터 요청을 받는다": whoever it comes from calls.
-        themes = subjects or _implicit(context)
+        themes = subjects or implicit(context)
         sources = [
             a.name
             for a in verb.arguments
             if a.role in ("source", "agent") and a.name is not None and not a.name.passive
         ]
         yield from (
-            _make(CALLS, s, t, f"{context.rule}.passive", verb, modality, drawn="reversed")
+            make(CALLS, s, t, f"{context.rule}.passive", verb, modality, drawn="reversed")
             for s in sources
             for t in themes
             if not t.passive
         )
         return
     if verb.passive:
-        yield from _passive(verb, frame, subjects, agents, modality, context)
+        yield from passive_statements(verb, frame, subjects, agents, modality, context)
         return
     rule = "relative" if verb.relative else "active"
     if not subjects:
         if verb.other:
             return
-        subjects = _implicit(context)
+        subjects = implicit(context)
         rule = "part" if verb.part else "implicit"
     exclusive = "only_by" if any(s.only for s in verb.subjects) else "only_via" if any(a.only for a in through) else ""
     pairs = _slots(verb, frame, brokers)
     if verb.to_lead and not verb.passive:
-        pairs = [(CALLS, lead) for lead in _implicit(context) if not lead.passive]
+        pairs = [(CALLS, lead) for lead in implicit(context) if not lead.passive]
     ways_in = [a.name for a in through if a.name is not None and not a.name.passive]
     if exclusive == "only_via" and not pairs and frame.get("obj") == "C":
         # "결제 서비스는 게이트웨이를 통해서만 호출한다": whoever calls it, the gateway does.
         yield from (
-            _make(
+            make(
                 CALLS,
                 way,
                 s,
@@ -198,7 +199,7 @@ def _verb(
             if ways and relation == CALLS and not exclusive:
                 yield from _halves(source, target, ways, verb, modality, context)
                 continue
-            yield _make(
+            yield make(
                 relation,
                 source,
                 target,
@@ -250,143 +251,9 @@ def _halves(
     rule = f"{context.rule}.via"
     for way in ways:
         if way.topic:
-            yield _make(PUBLISHES, source, way, rule, verb, modality)
+            yield make(PUBLISHES, source, way, rule, verb, modality)
             if not target.passive:
-                yield _make(SUBSCRIBES, target, way, rule, verb, modality, drawn="reversed")
+                yield make(SUBSCRIBES, target, way, rule, verb, modality, drawn="reversed")
         else:
-            yield _make(CALLS, source, way, rule, verb, modality)
-            yield _make(CALLS, way, target, rule, verb, modality)
-
-
-def _passive(
-    verb: Verb, frame: dict[str, str], themes: list[Name], agents: list[Name], modality: Modality, context: Context
-) -> Iterator[Statement]:
-    rule = f"{context.rule}.passive"
-    acting = [a for a in agents if not a.passive]
-    direct = frame.get("obj", "")
-    if not acting and direct:
-        acting = [a.name for a in verb.arguments if acts_at(a) and a.name is not None]
-    only = any(a.only for a in verb.arguments)
-    for agent in acting:
-        for theme in themes:
-            relation = relation_of(direct, theme.kind, brought=theme.brought)
-            if relation and agent.key != theme.key:
-                yield _make(
-                    relation,
-                    agent,
-                    theme,
-                    rule,
-                    verb,
-                    Modality.EXCLUSIVE if only and modality is not Modality.FORBIDDEN else modality,
-                    drawn="reversed",
-                    exclusivity="only_by" if only else "",
-                )
-    yield from _driven(verb, frame, themes, modality, context)
-    ways = [a.name for a in verb.arguments if a.role == "via" and a.name is not None and not a.name.passive]
-    # "파일 서버를 거쳐 S3에 저장된다": what it goes through does it.
-    doers = acting or (ways if not themes else []) or [s for s in _implicit(context) if not s.passive]
-    for argument in verb.arguments:
-        if argument.name is None or argument.role not in ("goal", "obj", "via") or argument.name in acting:
-            continue
-        if any(t.topic for t in themes) and argument.name.kind == NodeKind.SERVICE:
-            continue
-        relation = relation_of(
-            frame.get(argument.role, ""), argument.name.kind, brought=argument.name.brought, asynchronous=True
-        )
-        if argument.role == "via" and not argument.name.passive:
-            # "게이트웨이를 통해 호출된다": the way in calls what the sentence is about.
-            for theme in themes:
-                if not theme.passive and theme.key != argument.name.key:
-                    yield _make(
-                        CALLS,
-                        argument.name,
-                        theme,
-                        rule,
-                        verb,
-                        Modality.EXCLUSIVE if argument.only and modality is not Modality.FORBIDDEN else modality,
-                        gateway=argument.name.raw.name if argument.only else "",
-                        exclusivity="only_via" if argument.only else "",
-                        drawn="reversed",
-                    )
-            continue
-        if relation and not (
-            themes
-            and not themes[0].passive
-            and not acting
-            and relation == CALLS
-            and argument.name.kind == NodeKind.SERVICE
-        ):
-            yield from (
-                _make(relation, doer, argument.name, rule, verb, modality)
-                for doer in doers
-                if doer.key != argument.name.key
-            )
-
-
-def _driven(
-    verb: Verb, frame: dict[str, str], themes: Sequence[Name], modality: Modality, context: Context
-) -> Iterator[Statement]:
-    """‘검색 색인은 `changed` 이벤트로 갱신된다’, "`paid` 이벤트가 배송 서비스에 전달된다": whoever an event reaches subscribes."""
-    reached = [a.name for a in verb.arguments if a.name is not None and a.role in ("goal", "agent", "via")]
-    pairs = []
-    if frame.get("by") == "s":
-        pairs = [(theme, topic) for theme in themes for topic in reached if topic.topic]
-    elif frame.get("obj") == "p" and frame.get("goal") == "W":
-        pairs = [(service, theme) for theme in themes for service in reached if theme.topic and not theme.product]
-    for service, topic in pairs:
-        if not service.passive:
-            yield _make(SUBSCRIBES, service, topic, f"{context.rule}.passive", verb, modality, drawn="reversed")
-
-
-def _implicit(context: Context) -> list[Name]:
-    if context.subject is None:
-        return [context.previous] if context.previous is not None and not context.previous.passive else []
-    return [Name(-1, -1, -1, context.subject, context.subject_key, context.subject.kind_hint)]
-
-
-def _modality(flat: Flat, start: int, end: int, verb: Verb, context: Context) -> Modality:
-    clause = flat.text[verb.start : min(end, verb.end + 12)]
-    clause = (
-        re.split(r"[,;.]|(?<=고)\s|(?<=며)\s", clause, maxsplit=1)[0]
-        if not re.search(r"지 ?(?:않|못|말)", clause[: verb.end - verb.start + 4])
-        else clause
-    )
-    found = korean(flat.text[start:end], clause)
-    if found is Modality.CONDITIONAL and korean(flat.text[start : verb.end], "") is Modality.ASSERTED:
-        # The verb ends its clause: only a condition before it, or in brackets, is its own.
-        behind = flat.text[verb.end : end]
-        if "(" not in behind or korean(behind[behind.index("(") :], "") is Modality.ASSERTED:
-            found = Modality.ASSERTED
-    return (
-        context.heading if found in (Modality.ASSERTED, Modality.CONDITIONAL) and context.heading is not None else found
-    )
-
-
-def _make(
-    relation: str,
-    source: Name,
-    target: Name,
-    rule: str,
-    verb: Verb,
-    modality: Modality,
-    *,
-    drawn: str = "",
-    gateway: str = "",
-    exclusivity: str = "",
-) -> Statement:
-    return Statement(
-        relation,
-        source.raw,
-        source.key,
-        target.raw,
-        target.key,
-        rule,
-        verb.start,
-        modality,
-        drawn,
-        gateway,
-        exclusivity,
-    )
-
-
-__all__ = ["KO_HINT", "Argument", "korean_protocol", "korean_statements", "replace"]
+            yield make(CALLS, source, way, rule, verb, modality)
+            yield make(CALLS, way, target, rule, verb, modality)
