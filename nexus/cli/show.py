@@ -19,6 +19,11 @@ def plain(text: str) -> str:
     return "".join(c for c in text if c == "\n" or c.isprintable())
 
 
+def say(text: str) -> None:
+    """Print what may hold names of spans or texts of documents."""
+    print(plain(text))
+
+
 def edges_table(edges: list[Json], title: str) -> Table:
     """Edges of both layers: who, to whom, how much, what documents say."""
     table = Table(

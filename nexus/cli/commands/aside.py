@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.show import say
 from nexus.store import observed_aside
 from nexus.wiring.process import runtime_beside
 
@@ -37,5 +38,5 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
         return
     for piece in pieces:
         state = "to be tried again" if piece.retry else "kept" if piece.kept else "counted only"
-        print(f"{piece.at:%Y-%m-%d %H:%M:%S}Z  {piece.spans} spans  {state}  {piece.reason}")
+        say(f"{piece.at:%Y-%m-%d %H:%M:%S}Z  {piece.spans} spans  {state}  {piece.reason}")
     print(f"{sum(piece.spans for piece in pieces)} spans {'forgotten' if drop else 'set aside'}")

@@ -10,6 +10,7 @@ import typer
 
 from api.routes.entities import decision_json, entity_json
 from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.show import say
 from nexus.model.document import Classification
 from nexus.ports.entities import Action, Decision, EntityControl, EntityFilter
 from nexus.wiring.process import runtime_beside
@@ -49,7 +50,7 @@ def list_(
         return
     for entity in found:
         aliases = f"  also {', '.join(entity.aliases)}" if entity.aliases else ""
-        print(f"{entity.name}  {entity.kind}  {entity.state.value}{aliases}")
+        say(f"{entity.name}  {entity.kind}  {entity.state.value}{aliases}")
 
 
 @COMMAND.command()
@@ -67,9 +68,9 @@ def propose(tenant: Tenant = "default", data: Data = None, as_json: Json = False
         )
         return
     for entity in proposed:
-        print(f"{entity.name}  {entity.kind}  from {', '.join(entity.evidence) or 'nothing'}")
+        say(f"{entity.name}  {entity.kind}  from {', '.join(entity.evidence) or 'nothing'}")
     for item in ambiguous:
-        print(f"{item['name']}  ambiguous: {', '.join(item['candidates'])}")
+        say(f"{item['name']}  ambiguous: {', '.join(item['candidates'])}")
 
 
 @COMMAND.command()
@@ -86,7 +87,7 @@ def history(
         print(json.dumps({"decisions": [decision_json(decision) for decision in found]}, ensure_ascii=False))
         return
     for decision in found:
-        print(
+        say(
             f"{decision.at:%Y-%m-%d %H:%M}  {decision.action.value}  {decision.name}{f' {decision.other}' if decision.other else ''}  {decision.who}: {decision.why}"
         )
 
@@ -110,7 +111,7 @@ def _decide(
     if as_json:
         print(json.dumps({**result, "entity": entity_json(entity) if entity is not None else None}, ensure_ascii=False))
         return
-    print(
+    say(
         f"decision {result['decision']}: {action.value} {name}{f' {other}' if other else ''}; {result['edges']} designed edges now"
     )
 

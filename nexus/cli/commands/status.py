@@ -11,6 +11,7 @@ import typer
 
 from nexus.cli.exits import UNAVAILABLE
 from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.show import say
 from nexus.errors import StoreUnavailable, Unauthenticated
 
 TIMEOUT_S = 30.0
@@ -22,7 +23,10 @@ def COMMAND(data: Data = None, as_json: Json = False) -> None:  # noqa: N802  # 
     Exit 0: every source can be read. 2: no service answers, or a source is failing, with the reason.
     """
     body = _ask(os.environ.get("NEXUS_API_URL") or _own_url(data))
-    print(json.dumps(body, indent=2) if as_json else _text(body))
+    if as_json:
+        print(json.dumps(body, indent=2))
+    else:
+        say(_text(body))
     if any(source["state"] == "failing" for source in body["sources"]):
         raise typer.Exit(UNAVAILABLE)
 
