@@ -118,11 +118,6 @@ def is_messaging(protocol: str) -> bool:
     return family(protocol) in MESSAGING
 
 
-def is_waiting(protocol: str) -> bool:
-    """Whether a protocol is a call that waits for its answer."""
-    return family(protocol) in CALLS
-
-
 @lru_cache(maxsize=4096)
 def compatible(one: str, other: str) -> bool:
     """Whether two protocols can be the same thing, said more or less exactly. An unknown one fits anything."""
