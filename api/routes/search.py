@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
@@ -13,7 +15,8 @@ from api.render_answer import graph_json
 from api.schemas_answer import Text, Turn, namespaces_of
 from nexus.errors import InputError, InvariantBroken
 from nexus.model.document import Classification
-from nexus.ports.answers import GraphReader, GraphRequest
+from nexus.model.service import Node
+from nexus.ports.answers import EdgeEvidence, Graph, GraphReader, GraphRequest
 from nexus.ports.designed import DesignedReader
 from nexus.ports.search import Hit, Retriever, SearchRequest
 
@@ -21,6 +24,8 @@ ROUTER = APIRouter(tags=["search"])
 
 MAX_QUERY = 4000
 MAX_TURNS = 20
+# Entities of a question whose neighbourhoods are opened.
+MAX_NAMED = 4
 
 
 class SearchBody(BaseModel):
@@ -62,8 +67,27 @@ def hit_json(hit: Hit) -> dict[str, Any]:
     return body | ({"added_by": hit.added_by} if hit.added_by else {"bm25_score": hit.bm25_score, "cosine": hit.cosine})
 
 
+def together(graphs: Sequence[Graph]) -> Graph:
+    """Several neighbourhoods as one of the first's entity: each node and edge with its fewest hops, markers anew."""
+    nodes: dict[Node, int] = {}
+    for node, hops in (item for graph in graphs for item in graph.nodes):
+        nodes[node] = min(hops, nodes.get(node, hops))
+    edges: dict[str, EdgeEvidence] = {}
+    # Sorting is stable: of equals the first entity's come first.
+    for item in sorted((item for graph in graphs for item in graph.edges), key=lambda item: item.hops):
+        edges.setdefault(item.edge.rid, replace(item, marker=f"E{len(edges) + 1}"))
+    findings = {item.fingerprint: item for graph in graphs for item in graph.findings}
+    return Graph(
+        graphs[0].entity,
+        tuple(sorted(nodes.items(), key=lambda item: (item[1], item[0]))),
+        tuple(edges.values()),
+        tuple(findings.values()),
+        any(graph.truncated for graph in graphs),
+    )
+
+
 def _graph(services: Services, request: SearchRequest) -> Json:
-    """The two-hop neighbourhood of the first entity that the question names; {} where it names none. No part of any score."""
+    """The two-hop neighbourhoods of the entities that the question names, as one; {} where it names none. No part of any score."""
     try:
         registry = services.get(DesignedReader).registry(request.tenant)
         names = list(
@@ -75,8 +99,14 @@ def _graph(services: Services, request: SearchRequest) -> Json:
         )
         if not names:
             return {}
-        wanted = GraphRequest(request.tenant, request.clearance, names[0], namespaces=request.namespaces, hops=2)
-        return {**graph_json(services.get(GraphReader).neighbourhood(wanted)), "named": names}
+        reader = services.get(GraphReader)
+        graphs = [
+            reader.neighbourhood(
+                GraphRequest(request.tenant, request.clearance, name, namespaces=request.namespaces, hops=2)
+            )
+            for name in names[:MAX_NAMED]
+        ]
+        return {**graph_json(together(graphs)), "named": names}
     except (InputError, InvariantBroken):
         # An ambiguous name, or a process without the graph: the passages stand for themselves.
         return {}

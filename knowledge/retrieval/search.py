@@ -43,6 +43,7 @@ class SearchOptions:
     """Values of the settings."""
 
     candidates: int = 20
+    per_document: int = 5
     fusion: str = "rrf"
     exact_below: int = 10_000
     ef_search: int = 200
@@ -125,7 +126,7 @@ class HybridRetriever:
             top = capped(
                 [rid for rid, _ in fused],
                 {rid: row.document for rid, row in rows.items()},
-                request.per_document,
+                request.per_document or self._options.per_document,
                 request.top_k,
             )
             hits = self._hits(top, dict(fused), rows, words, near)

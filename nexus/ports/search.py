@@ -10,7 +10,7 @@ from nexus.model.document import Classification, Passage
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A query of one reader. `route` as in api.md; `history` is [(question, answer)]."""
+    """A query of one reader. `route` as in api.md; `history` is [(question, answer)]; `per_document` None = as the retriever is set."""
 
     query: str
     tenant: str
@@ -18,7 +18,7 @@ class SearchRequest:
     namespaces: tuple[str, ...] = ()
     top_k: int = 10
     route: str = "auto"
-    per_document: int = 5
+    per_document: int | None = None
     history: tuple[tuple[str, str], ...] = ()
 
 

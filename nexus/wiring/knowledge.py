@@ -138,6 +138,7 @@ def retriever(runtime: Runtime) -> HybridRetriever:
     settings = runtime.settings.knowledge
     search = SearchOptions(
         settings.candidates,
+        settings.per_document,
         settings.fusion,
         settings.exact_below,
         settings.hnsw_ef_search,

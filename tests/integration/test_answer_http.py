@@ -227,3 +227,25 @@ def test_unknown_and_repeated_parameters_are_refused() -> None:
     for query in ("limt=3", "text=a&text=b", "text=%00"):
         response = client().get(f"/suggest?{query}")
         assert (response.status_code, response.json()["code"]) == (422, "bad_question"), query
+
+
+def test_every_entity_that_a_question_names_opens_its_neighbourhood() -> None:
+    def graph(query: str) -> dict[str, Any]:
+        return client().post("/search", json={"query": query}).json()["graph"]
+
+    one, other, both = graph("what about email?"), graph("what about fx?"), graph("what have email and fx in common?")
+    assert (one["named"], other["named"], both["named"]) == (["e-email"], ["e-fx"], ["e-email", "e-fx"])
+
+    def named(body: dict[str, Any]) -> dict[str, int]:
+        return {node["name"]: node["hops"] for node in body["nodes"]}
+
+    assert both["entity"] == one["entity"]
+    assert named(one) != named(other)
+    assert named(both) == {
+        name: min(side[name] for side in (named(one), named(other)) if name in side)
+        for name in {**named(one), **named(other)}
+    }
+    rids = [edge["rid"] for edge in both["edges"]]
+    assert sorted(rids) == sorted({edge["rid"] for body in (one, other) for edge in body["edges"]})
+    assert [edge["marker"] for edge in both["edges"]] == [f"E{n}" for n in range(1, len(rids) + 1)]
+    assert [edge["hops"] for edge in both["edges"]] == sorted(edge["hops"] for edge in both["edges"])

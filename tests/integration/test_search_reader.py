@@ -16,6 +16,9 @@ from knowledge.supersede import DocumentCuration
 from nexus.errors import BadQuestion, Conflict, NotFound, StoreUnavailable
 from nexus.model.document import Classification
 from nexus.ports.curation import Decision
+from nexus.settings import load_settings
+from nexus.wiring.knowledge import retriever
+from nexus.wiring.runtime import Runtime
 
 ME = Decision("default", "kim", "because", Classification.RESTRICTED)
 
@@ -118,6 +121,21 @@ def test_at_most_so_many_passages_of_one_document_filled_up_from_what_was_held_b
         if not hit.added_by
     ]
     assert len(titles) == 10
+
+
+def test_the_cap_is_as_set_where_a_question_does_not_say(database, tmp_path):
+    settings = load_settings({"data": tmp_path, "knowledge": {"per_document": 2, "embedder": "none"}})
+    runtime = Runtime(settings, database)
+    (tmp_path / "docs").mkdir()
+    index = Index(database, runtime.clock, (tmp_path / "docs").resolve())
+    index.write("long.md", "# Long\n\n" + "".join(f"## S{n}\n\nledger ledger {n}\n\n" for n in range(9)))
+    for number in range(4):
+        index.write(f"{number}.md", f"# Short {number}\n\nledger and many other words to dilute it {number}")
+    index.ingest()
+    index.retriever = retriever(runtime)
+    for asked, wanted in (({}, 2), ({"per_document": 3}, 3)):
+        hits = index.search("ledger", top_k=6, route="keyword_only", **asked).hits
+        assert [hit.passage.document.title for hit in hits if not hit.added_by].count("Long") == wanted
 
 
 def test_korean_and_english_spellings_of_a_word_meet(index):
