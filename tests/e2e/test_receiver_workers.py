@@ -65,7 +65,7 @@ def post(address: str, n: int) -> None:
 def test_workers_share_the_ports_and_a_dead_one_is_replaced(tmp_path, clock):
     address, http_address = free_address(), free_address()
     settings = load_settings({"data": tmp_path, "otlp": {"workers": 2, "grpc": address, "http": http_address}})
-    runtime = SimpleNamespace(settings=settings, database=SimpleNamespace(url=""))
+    runtime = SimpleNamespace(addresses={}, settings=settings, database=SimpleNamespace(url=""))
 
     async def scenario() -> None:
         role = ReceiveRole(runtime)
