@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 # Contents that are remembered, some hundred bytes each; those of larger batches are not.
-MAX_CONTENTS: Final = 20_000
+MAX_CONTENTS: Final = 50_000
 _IDENTITY: Final = ("tenant", "hash")
 
 
@@ -21,6 +21,8 @@ class Memory:
 
     def recall(self, contents: pl.DataFrame, work: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
         """What `work` adds to `contents` (distinct; with `tenant` and `hash`), a row each. A memory is always given the same `work`."""
+        if contents.height > self._most:
+            return work(contents).select(pl.exclude(contents.columns))
         # Another batch may be prepared meanwhile: what is known is replaced as a whole, never changed.
         known = self._known if self._known is not None else _remembered(contents.clear(), work)
         place = _places(contents, known)
@@ -29,10 +31,7 @@ class Memory:
             known = pl.concat([known, _remembered(fresh, work)])
             place = _places(contents, known)
         found = known.select(pl.all().gather(place))
-        if known.height <= self._most:
-            self._known = known
-        else:
-            self._known = found if found.height <= self._most else None
+        self._known = known if known.height <= self._most else found
         return found.drop(_IDENTITY)
 
 

@@ -14,6 +14,7 @@ from typing import Final
 import polars as pl
 
 from nexus.ports.span_log import Unread
+from nexus.store.observed_wait import OPERATOR
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
@@ -25,8 +26,6 @@ MAX_BYTES: Final = 64 << 20
 MAX_TAKEN: Final = 64
 MAX_REASON: Final = 500
 _ARROW: Final = b"ARROW1"
-# An entry that cannot be decoded tells nobody whose spans are in it: it is the operator's.
-_OPERATOR: Final = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +49,9 @@ def put(connection: Connection, shard: int, spans: pl.DataFrame, reason: str, at
 
 
 def put_entries(connection: Connection, shard: int, entries: Iterable[Unread], at: datetime) -> None:
-    """Set entries of the log aside that cannot be decoded."""
+    """Set entries of the log aside that cannot be decoded: nobody can tell whose spans are in them, so that they are the operator's."""
     for entry in entries:
-        _put(connection, _OPERATOR, shard, entry, at)
+        _put(connection, OPERATOR, shard, entry, at)
 
 
 def _put(connection: Connection, tenant: str, shard: int, piece: Unread, at: datetime) -> None:
