@@ -132,7 +132,7 @@ def no_spans() -> Spans:
 
 
 def coded(received: pl.DataFrame) -> Spans:
-    """A frame of `SPAN_SCHEMA` (any tenants) in parts."""
+    """A frame of `SPAN_SCHEMA` (any tenants) in parts. ValueError where ids are of other lengths: the door rejects those."""
     if not received.height:
         return no_spans()
     parent = eight(received["parent_id"])
@@ -145,6 +145,10 @@ def coded(received: pl.DataFrame) -> Spans:
         [pairs.field("key"), pairs.field("value")], received["attributes"].list.len().fill_null(0).to_numpy()
     )
     linking = np.flatnonzero(received["links"].list.len().fill_null(0).to_numpy()).astype(np.uint32)
+    whole = received.select((pl.col("trace_id").bin.size() == 16) & (pl.col("span_id").bin.size() == 8)).to_series()
+    if whole.sum() < received.height:
+        msg = f"{received.height - whole.sum():,} spans have no trace id of 16 bytes and span id of 8"
+        raise ValueError(msg)
     hi, lo = halves(received["trace_id"])
     rows = received.select("start_ns", "end_ns").with_columns(
         trace_hi=pl.Series(hi), trace_lo=pl.Series(lo), span=eight(received["span_id"]), parent=parent

@@ -168,7 +168,8 @@ def test_the_cut_of_a_log_ends_at_what_is_durable(tmp_path: Path, clock) -> None
 def frame(count: int):
     import polars as pl
 
-    row = {name: None for name in SPAN_SCHEMA}
+    row = {name: None for name in SPAN_SCHEMA} | {"tenant": "default", "trace_id": bytes(15) + b"\x01"}
     return pl.DataFrame(
-        [row | {"tenant": "default", "name": f"n{index}"} for index in range(count)], schema=SPAN_SCHEMA
+        [row | {"name": f"n{index}", "span_id": (index + 1).to_bytes(8, "big")} for index in range(count)],
+        schema=SPAN_SCHEMA,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "cases"))
@@ -48,3 +49,11 @@ def test_batches_together_are_one_after_the_other(batches):
 def test_contents_are_told_once(batches):
     twice = concat([batches[0], batches[0]])
     assert twice.coded().contents.height == batches[0].coded().contents.height
+
+
+@pytest.mark.parametrize(("field", "value"), [("trace_id", b"\x01" * 15), ("trace_id", None), ("span_id", b"\x01" * 9)])
+def test_ids_of_other_lengths_are_an_error_and_no_other_numbers(batches, field, value):
+    frame = batches[0].frame().head(3)
+    wrong = frame.with_columns(pl.when(pl.int_range(pl.len()) == 1).then(pl.lit(value)).otherwise(field).alias(field))
+    with pytest.raises(ValueError, match="1 spans have no trace id of 16 bytes and span id of 8"):
+        coded(wrong)
