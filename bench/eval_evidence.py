@@ -7,27 +7,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+from labelled import labelled
 
 from knowledge.embedding import PassageEmbedding
 from knowledge.language import language_of
 from knowledge.retrieval.fit import Threshold, is_weak, threshold
 from knowledge.tokens import default_analyzer, term_key
 from nexus.model.document import Classification
-from nexus.ports.documents import IngestRequest
 from nexus.ports.embedding import Embedder
 from nexus.ports.search import Retriever, SearchRequest
-from nexus.settings import load_settings
-from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.keywords import bm25
-from nexus.store.migrate import migrate
-from nexus.store.pool import Database
 from nexus.store.search import Reader
-from nexus.wiring.knowledge import ingestor
 from nexus.wiring.runtime import Runtime
 
 DATA = Path(__file__).parent / "data" / "evidence.json"
@@ -96,54 +90,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fit", action="store_true")
     arguments = parser.parse_args()
-    data = json.loads(DATA.read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory() as folder:
-        server = EmbeddedPostgres(Path(folder) / "pg")
-        url = server.start()
-        try:
-            migrate(url)
-            root = Path(folder).resolve() / "docs"
-            for name, text in data["documents"].items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(text, encoding="utf-8")
-            runtime = Runtime(load_settings({"data": folder, "docs": {"roots": [root]}}), Database(url))
-            ingestor(runtime, embed_wait_s=600).ingest(IngestRequest(root))
-            identity = runtime.get(PassageEmbedding).identity()
-            good = np.array([magnitudes(runtime, question) for question in data["answerable"]])
-            bad = np.array([magnitudes(runtime, question) for question in data["unanswerable"]])
-            name = f"{identity.model}/{identity.dimension}"
-            print(
-                f"best cosine   answerable {good[:, 0].mean():.3f} (min {good[:, 0].min():.3f})   unanswerable {bad[:, 0].mean():.3f} (max {bad[:, 0].max():.3f})"
-            )
-            print(
-                f"BM25 share    answerable {good[:, 1].mean():.3f} (min {good[:, 1].min():.3f})   unanswerable {bad[:, 1].mean():.3f} (max {bad[:, 1].max():.3f})"
-            )
-            # Odd questions fit, even ones test.
-            chosen = fitted(good[::2], bad[::2])
-            words = Threshold(
-                0.0,
-                fitted(
-                    np.c_[np.zeros(len(good[::2])), good[::2, 1]], np.c_[np.zeros(len(bad[::2])), bad[::2, 1]]
-                ).bm25_share,
-            )
-            if arguments.fit:
-                write_centres(runtime.get(PassageEmbedding).embedder(), name, data["answerable"] + data["unanswerable"])
-                write_thresholds({"keywords": words, name: chosen})
-            used = chosen if arguments.fit else threshold(identity.model, identity.dimension)
-            for label, rows, limits in (
-                ("all", (good, bad), used),
-                ("held out", (good[1::2], bad[1::2]), used),
-                # A model of which nobody has fitted any: words decide.
-                ("no thresholds, all", (good, bad), None),
-                ("no thresholds, held out", (good[1::2], bad[1::2]), None),
-            ):
-                weak = [np.mean([is_weak(cosine, share, 1.0, limits) for cosine, share in part]) for part in rows]
-                print(
-                    f"{label:<24} weak on {weak[0]:.0%} of the answerable, {weak[1]:.0%} of the unanswerable; {limits}"
-                )
-            runtime.close()
-        finally:
-            server.stop()
+    with labelled(DATA) as (data, runtime):
+        identity = runtime.get(PassageEmbedding).identity()
+        good = np.array([magnitudes(runtime, question) for question in data["answerable"]])
+        bad = np.array([magnitudes(runtime, question) for question in data["unanswerable"]])
+        name = f"{identity.model}/{identity.dimension}"
+        print(
+            f"best cosine   answerable {good[:, 0].mean():.3f} (min {good[:, 0].min():.3f})   unanswerable {bad[:, 0].mean():.3f} (max {bad[:, 0].max():.3f})"
+        )
+        print(
+            f"BM25 share    answerable {good[:, 1].mean():.3f} (min {good[:, 1].min():.3f})   unanswerable {bad[:, 1].mean():.3f} (max {bad[:, 1].max():.3f})"
+        )
+        # Odd questions fit, even ones test.
+        chosen = fitted(good[::2], bad[::2])
+        words = Threshold(
+            0.0,
+            fitted(
+                np.c_[np.zeros(len(good[::2])), good[::2, 1]], np.c_[np.zeros(len(bad[::2])), bad[::2, 1]]
+            ).bm25_share,
+        )
+        if arguments.fit:
+            write_centres(runtime.get(PassageEmbedding).embedder(), name, data["answerable"] + data["unanswerable"])
+            write_thresholds({"keywords": words, name: chosen})
+        used = chosen if arguments.fit else threshold(identity.model, identity.dimension)
+        for label, rows, limits in (
+            ("all", (good, bad), used),
+            ("held out", (good[1::2], bad[1::2]), used),
+            # A model of which nobody has fitted any: words decide.
+            ("no thresholds, all", (good, bad), None),
+            ("no thresholds, held out", (good[1::2], bad[1::2]), None),
+        ):
+            weak = [np.mean([is_weak(cosine, share, 1.0, limits) for cosine, share in part]) for part in rows]
+            print(f"{label:<24} weak on {weak[0]:.0%} of the answerable, {weak[1]:.0%} of the unanswerable; {limits}")
 
 
 if __name__ == "__main__":

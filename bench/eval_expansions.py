@@ -5,20 +5,13 @@ Passages are cut at 300 characters, so that short documents have sections of sev
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+from labelled import labelled
+
 from nexus.model.document import Classification
-from nexus.ports.documents import IngestRequest
 from nexus.ports.search import Hit, Retriever, SearchRequest
-from nexus.settings import load_settings
-from nexus.store.embedded import EmbeddedPostgres
-from nexus.store.migrate import migrate
-from nexus.store.pool import Database
-from nexus.wiring.knowledge import ingestor
-from nexus.wiring.runtime import Runtime
 
 DATA = Path(__file__).parent / "data" / "expansions.json"
 SIZE, OVERLAP = 300, 0
@@ -68,27 +61,8 @@ def report(retriever: Retriever, cases: list[dict]) -> None:
 
 
 def main() -> None:
-    data = json.loads(DATA.read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory() as folder:
-        server = EmbeddedPostgres(Path(folder) / "pg")
-        url = server.start()
-        try:
-            migrate(url)
-            root = Path(folder).resolve() / "docs"
-            for name, text in data["documents"].items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(text, encoding="utf-8")
-            settings = {
-                "data": folder,
-                "docs": {"roots": [root]},
-                "knowledge": {"passage_size": SIZE, "passage_overlap": OVERLAP},
-            }
-            runtime = Runtime(load_settings(settings), Database(url))
-            ingestor(runtime, embed_wait_s=600).ingest(IngestRequest(root))
-            report(runtime.get(Retriever), data["cases"])
-            runtime.close()
-        finally:
-            server.stop()
+    with labelled(DATA, knowledge={"passage_size": SIZE, "passage_overlap": OVERLAP}) as (data, runtime):
+        report(runtime.get(Retriever), data["cases"])
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ _CALLERS = (
 _CALLED = r"(?:dependencies|downstreams?|downstream (?:services|dependencies)|upstream dependencies)"
 _ARE = r"(?:\s+(?:are|is|include|includes)(?:\s+currently)?\s*:?|\s*:)\s*(?:both |only )?(?:the )?"
 _END = r"[`*_\])]*\s*"
-# What stands between what it is of and who it is; `^` marks what stands before the first name.
+# Before what it is of (those that end with `$`), or between that and who it is.
 _OF = re.compile(rf"\b(?P<role>{_CALLERS}|{_CALLED}|downstream)\s+(?:of|for|to|on)\s+(?:the )?[`*\[]*$", re.IGNORECASE)
 _ARE_ONLY = re.compile(rf"{_END}(?:events?|topic|queue|service|API)?{_ARE}[`*\[]*", re.IGNORECASE)
 _OWN = re.compile(rf"{_END}(?:'s|’s)\s+(?:\w+\s)?(?P<role>{_CALLERS}|{_CALLED}){_ARE}[`*\[]*", re.IGNORECASE)
