@@ -29,16 +29,20 @@ def compare(before: Iterable[ObservedEdge], after: Iterable[ObservedEdge], since
     old = {e.rid: e for e in before}
     new = {e.rid: e for e in after}
     # While a service is down its callers show its name as a host: that is the same dependency, failing, and not one that is gone.
-    gone = {_named(e): e for rid, e in old.items() if rid not in new}
+    gone: dict[tuple[str, str, str, str], list[ObservedEdge]] = {}
+    for rid, edge in old.items():
+        if rid not in new:
+            gone.setdefault(_named(edge), []).append(edge)
     out: list[Change] = []
     for rid, edge in new.items():
-        earlier = old.get(rid) or gone.pop(_named(edge), None)
+        alike = gone.get(_named(edge), []) if rid not in old else []
+        earlier = alike.pop() if alike else old.get(rid)
         if earlier is None:
             if edge.first_seen is not None and edge.first_seen >= since:
                 out.append(Change("new", rid, 0, total(edge), edge.first_seen))
             continue
         out += _measures(earlier, edge)
-    out += [Change("gone", edge.rid, total(edge), 0, edge.last_seen) for edge in gone.values()]
+    out += [Change("gone", edge.rid, total(edge), 0, edge.last_seen) for left in gone.values() for edge in left]
     return sorted(out, key=lambda c: (ORDER.index(c.kind), -max(c.before, c.after), c.rid))
 
 

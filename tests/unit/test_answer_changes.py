@@ -35,3 +35,7 @@ def test_a_service_that_nobody_calls_any_more_is_gone_and_another_is_new() -> No
     ]
     elsewhere = replace(SILENT, source=Node("a", environment="test"))
     assert [c.kind for c in compare([ANSWERING], [elsewhere], SINCE)] == ["gone", "new"]
+
+
+def test_edges_of_one_name_are_gone_each() -> None:
+    assert {c.rid for c in compare([ANSWERING, SILENT], [], SINCE)} == {ANSWERING.rid, SILENT.rid}
