@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 from nexus.model.finding import Finding
 from nexus.model.korean import fill
@@ -364,9 +364,19 @@ def finding_in(finding: Finding, language: str) -> Finding:
         finding
         if language == "en"
         else replace(
-            finding, summary=summary(finding), what_would_change_this=translated(finding.what_would_change_this)
+            finding,
+            summary=summary(finding),
+            what_would_change_this=translated(finding.what_would_change_this),
+            details=_details(finding.details),
         )
     )
+
+
+def _details(details: dict[str, Any]) -> dict[str, Any]:
+    """Of what a kind adds only promises are in words."""
+    if "promises" not in details:
+        return details
+    return details | {"promises": [{**one, "text": translated(one["text"])} for one in details["promises"]]}
 
 
 def report_in(report: Report, language: str) -> Report:

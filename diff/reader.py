@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from diff.korean import finding_in
 from diff.lifecycle import Order, apply
 from diff.run import DriftRunner, info
 from diff.totals import Count, metrics, totals
@@ -66,7 +67,7 @@ class StoredDrift:
             info(run),
             totals(numbers),
             metrics(numbers),
-            tuple(item.finding for item in shown),
+            tuple(finding_in(item.finding, wanted.language) for item in shown),
             _cursor(last.rank, last.fingerprint) if last is not None else None,
             run.body,
         )
