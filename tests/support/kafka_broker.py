@@ -8,7 +8,7 @@ import subprocess
 import time
 from importlib.resources import files
 
-START_S = 20.0
+START_S = 120.0
 
 
 class Broker:
