@@ -25,6 +25,8 @@ _UNKNOWN = re.compile(
     r"(?:쿼리|재발송|재전송|라우팅|프록시|캐싱|영속화|브로드캐스트|컨슘|리슨|적재|보관|수신|핸들링|포워딩|퍼블리시)(?=[하되해함할한합했된됩됨돼될됐])|컨슈머|프로듀서|퍼블리셔"
 )
 
+_TAKEN_FOR_NOUNS = {"내": "내", "여": "열"}
+
 
 def _lattice(text: str) -> Any:
     """((start, end), node) of each morpheme. The public way makes an object of every node's eight fields: half the time of tagging."""
@@ -68,9 +70,14 @@ def tag(text: str) -> list[Morph]:
 
 
 def _with_stems(found: list[Morph]) -> list[Morph]:
-    """남깁니다 is 남기 + ㅂ니다, and not 남 + 기 + 이 + ㅂ니다."""
+    """남깁니다 is 남기 + ㅂ니다, and not 남 + 기 + 이 + ㅂ니다; 내는 behind a subject is no "I"."""
     for index in range(len(found) - 3, 0, -1):
         if [m.tag for m in found[index - 1 : index + 3]] == ["VV", "ETN", "VCP", "EF"] and found[index].form == "기":
             stem = found[index - 1]
             found[index - 1 : index + 2] = [Morph(stem.form + "기", "VV", stem.start, found[index].end)]
+    for index in range(1, len(found) - 1):
+        before, word, after = found[index - 1 : index + 2]
+        if word.form in _TAKEN_FOR_NOUNS and after.form == "는" and before.tag in ("JKS", "JKO"):
+            found[index] = Morph(_TAKEN_FOR_NOUNS[word.form], "VV", word.start, word.end)
+            found[index + 1] = Morph("는", "ETM", after.start, after.end)
     return found

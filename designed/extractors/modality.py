@@ -14,7 +14,7 @@ _FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 _HISTORICAL = re.compile(
-    r"\bno longer\b|\bstopped \w+ing\b|(?<!is )(?<!are )(?<!be )\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release)",
+    r"\bno longer\b|\bstopped \w+ing\b|(?<!is )(?<!are )(?<!be )\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release|last |early |late |mid|january|february|march|april|june|july|august|september|october|november|december|q[1-4])",
     re.IGNORECASE,
 )
 _FORBIDDEN_AFTER = re.compile(
@@ -75,7 +75,10 @@ _KO_PLANNED = re.compile(
 _KO_DEPRECATED = re.compile(
     r"폐기|deprecated|제거(?:할|될) ?예정|지원 ?(?:종료|중단)|사용 ?중단|걷어|단계적으로 (?:제거|폐지)", re.IGNORECASE
 )
-_KO_HISTORICAL = re.compile(r"더 ?이상|과거에|예전에|이전에는|기존에는|원래는|했었|하였었|되었었|였었")
+_KO_HISTORICAL = re.compile(
+    r"더 ?이상|과거에|예전에|이전에는|기존에는|원래는|했었|하였었|되었었|였었"
+    r"|(?:작년|재작년|지난 ?\S{1,3}|\d{4}년|\d{1,2}월|예전|이전 ?버전|v?\d[\d.]*)까지(?:는|만 해도)?[^.]*[가-힣](?<=[았었했썼렸졌갔왔됐랐났])(?:다|습니다|음)"
+)
 _KO_CONDITIONAL = re.compile(
     r"없으면|있으면|않으면|아니면|없을 ?(?:때|경우)|않을 ?(?:때|경우)|없는 ?경우|경우에만|때만|[한할된될인는] 경우|만약|만일|미스|실패 ?(?:시|하면|할 경우|한 경우)|장애 ?시|필요 ?시|선택적으로|타임아웃(?:이|가)? ?(?:발생|시|나면|되면|날)"
 )
