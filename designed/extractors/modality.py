@@ -9,19 +9,23 @@ import re
 from nexus.model.claim import Modality
 
 _FORBIDDEN = re.compile(
-    r"\b(?:must|shall|should|may|can|could|do|does|did|is|are|will|would)(?:\s+(?:not|never)|n't|not)\b(?!\s+only)|\bcannot\b|\bnever\b|\bis forbidden\b|\bare forbidden\b|\b(?:not|never) (?:be )?(?:allowed|permitted|supposed|call|use|access|connect|directly)\b"
+    r"\b(?:should|must|shall|has to|have to|needs? to) stop\b|\b(?:must|shall|should|may|can|could|do|does|did|is|are|will|would)(?:\s+(?:not|never)|n't|not)\b(?!\s+only)|\bcannot\b|\bnever\b|\bis forbidden\b|\bare forbidden\b|\b(?:not|never) (?:be )?(?:allowed|permitted|supposed|call|use|access|connect|directly)\b"
     r"|\bforbidden (?:to|from)\b|\bprohibited (?:to|from)\b|\bwithout (?:calling|using|contacting|querying|going through)\b|\b(?:avoid|avoids|refrain\w* from|instead of|rather than)\b|\bno (?:direct )?(?:calls?|access|connections?|dependency)\b",
     re.IGNORECASE,
 )
 _HISTORICAL = re.compile(
-    r"\bno longer\b|\bstopped \w+ing\b|(?<!is )(?<!are )(?<!be )\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release|last |early |late |mid|january|february|march|april|june|july|august|september|october|november|december|q[1-4])",
+    r"\bno longer\b|\bstopped \w+ing\b|(?<!is )(?<!are )(?<!be )\bused to\b(?!\s+(?:\w+ing|the|a)\b)|\b(?:was|were|has been|have been) (?:replaced|removed|retired|decommissioned|migrated away|dropped)\b|\buntil (?:v?\d|20\d\d|version|release)",
     re.IGNORECASE,
 )
 _FORBIDDEN_AFTER = re.compile(
     r"\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b|\bbut (?:(?:it|they) )?(?:should|must|do|does|may|can|will)(?:n't|not| not)\W*$",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(r"\b(?:previously|formerly|historically|in the past|originally|at one time)\b", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"\b(?:previously|formerly|historically|in the past|originally|at one time)\b"
+    r"|^\W*until (?:v?\d|20\d\d|version|release|last |early |late |mid|q[1-4]|recently)",
+    re.IGNORECASE,
+)
 _DEPRECATED = re.compile(
     r"\b(?:is|are|now|been)?\s?deprecated\b|\bbeing (?:phased out|retired|removed|replaced|decommissioned)\b|\b(?:will|to) be (?:removed|retired|replaced|decommissioned|phased out|dropped|deprecated)\b|\bscheduled for removal\b|\bend[- ]of[- ]life\b|\bsunset\b",
     re.IGNORECASE,

@@ -55,7 +55,8 @@ HINT = any_of(
     }
 )
 _MESSAGING = re.compile(
-    r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv|await|\bwait",
+    r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv|await|\bwait|\bw[ao]ke|\bpick"
+    r"|\bact(?:s|ed|ing)? (?:up)?on",
     re.IGNORECASE,
 )
 # An idea that was not taken up states nothing.
