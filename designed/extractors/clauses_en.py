@@ -50,8 +50,10 @@ def predicates(items: Sequence[Item]) -> list[Predicate]:
     for index, item in enumerate(items):
         if item.kind in ("stop", "sub") or (item.kind in ("comma", "conj") and verbed and _new_clause(items, index)):
             clause, opened, verbed = index + 1, item.word, False
-        elif item.kind == "comma" and verbed and opened in lexicon.SUBORDINATORS and _finite(items, index + 1):
+        elif item.kind == "comma" and opened in lexicon.SUBORDINATORS and _finite(items, index + 1):
             # ", once a lobby is full, asks B": back to the main clause.
+            if main is OTHER:
+                main = opening_phrase(items, 0, clause - 1)
             clause, opened, verbed = index + 1, ",", False
         elif item.kind == "comma" and not verbed and _opening(items, clause, index):
             clause, opened = index + 1, "comma"
@@ -124,24 +126,26 @@ def _predicate(
     made = Predicate(index, item.lemma, item.form, passive or reduced, reduced, subject, clause, relative)
     _arguments(items, made)
     if relative and items[index - 1].kind != "rel" and not any(slot == "" for slot, _ in made.arguments):
-        made.arguments += [("", name) for name in _object_of(items, index, clause, main)]
+        made.arguments += _object_of(items, index, clause, main)
     return made
 
 
-def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) -> list[Name]:
-    """What "that the gateway calls" is about: the name before `that`, or whoever presents it."""
+def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) -> list[tuple[str, Name | None]]:
+    """What "that the gateway calls", "to which A subscribes" is about, with its slot: the name before it, or whoever presents it."""
     position = index - 1
     while position >= clause and items[position].kind != "rel":
         position -= 1
-    left = position - 1
+    left, slot = position - 1, ""
+    if left > clause and items[left].kind == "prep":
+        left, slot = left - 1, items[left].word
     while left > clause and (items[left].kind == "comma" or items[left].word.rstrip("s") in _CHANNELS):
         # "`x`, which", "the `x` event that".
         left -= 1
     before = items[left] if left >= clause else None
     if before is not None and before.kind == "name" and before.name is not None:
-        return [before.name]
+        return [(slot, before.name)]
     presented = any(i.word in lexicon.PRESENTING for i in items[clause : max(position, clause)])
-    return list(main.names) if presented and main.how == "named" else []
+    return [(slot, name) for name in main.names] if presented and main.how == "named" else []
 
 
 def _finite(items: Sequence[Item], index: int) -> bool:

@@ -17,7 +17,12 @@ from designed.extractors.topics_en import is_topic
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
-_ONLY_BEFORE = re.compile(r"(?:^|[\s(])only\s+(?:the\s+|a\s+)?[`*]*$", re.IGNORECASE)
+# "only A may", "no service other than A may".
+_ONLY_BEFORE = re.compile(
+    r"(?:^|[\s(])(?:only|(?:nobody|no one|nothing|none|no [\w-]+(?: [\w-]+)?),? (?:other than|but|except(?: for)?|besides|apart from))\s+(?:the\s+|a\s+)?[`*]*$",
+    re.IGNORECASE,
+)
+_ONLY_READS = re.compile(r"[;,–—-]\s*(?:but |and )?(?:it |they )?(?:only|just)\s+(?:ever )?reads?\b", re.IGNORECASE)
 _ONLY_VIA = re.compile(
     r"\b(?:only|exclusively|solely|must (?:always )?(?:go|pass|be routed|be made|be sent))\b", re.IGNORECASE
 )
@@ -42,6 +47,13 @@ def frame_statements(
     clause = flat.text[first:last]
     lead = flat.text[first : verb.end]
     modality = modality_of(flat, start, end, verb.start, (clause, lead), negated(parts, predicate), context)
+    if (
+        modality is Modality.FORBIDDEN
+        and predicate.lemma in lexicon.CHANGES
+        and _ONLY_READS.search(flat.text, verb.end, end)
+    ):
+        # "never writes to B, it only reads"
+        modality = Modality.ASSERTED
     if predicate.passive:
         yield from _passive(parts, predicate, frame, subject, modality, context)
         return
@@ -203,6 +215,9 @@ def _passive(
     left = predicate.index - 1
     if left > 0 and parts[left].kind == "open":
         # "`x` (published by A)"
+        left -= 1
+    while predicate.reduced and left > 0 and (parts[left].kind == "comma" or parts[left].word in lexicon.CARRIED):
+        # "the `x` event, published by A"
         left -= 1
     if predicate.reduced and left >= 0 and parts[left].kind == "name":
         before = parts[left].name

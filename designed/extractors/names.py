@@ -177,6 +177,11 @@ def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
     }
 
 
+def brings(flat: Flat) -> bool:
+    """Whether a text can bring a name of its own: a code span, an event."""
+    return bool(flat.code) or _EVENT.search(flat.text) is not None or "이벤트" in flat.text or "토픽" in flat.text
+
+
 def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:
     """Event and topic names that a sentence brings itself: code spans, `OrderPlaced` event, order.created."""
     found: list[Name] = []

@@ -9,24 +9,30 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from designed.extractors.context_ko import implicit, make, modality_of
+from designed.extractors.arguments_ko import Argument
+from designed.extractors.context_ko import implicit, make, modality_of, shelved
+from designed.extractors.events_ko import event_statements
 from designed.extractors.flat import Flat
 from designed.extractors.lexicon_ko import ASYNC, FRAMES, written
 from designed.extractors.names import Name, brought
 from designed.extractors.nouns_ko import noun_statements
-from designed.extractors.parse_ko import Argument, Verb, parse
+from designed.extractors.parse_ko import Verb, parse
 from designed.extractors.passive_ko import passive_statements
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
+from designed.extractors.stems import any_of
 from designed.reader import RawName
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
-KO_HINT = re.compile(
-    "|".join(written(stem) for stem in sorted(FRAMES)) + "|통한|통해|트래픽|거친|거쳐|다운스트림|업스트림|->|→",
-    re.IGNORECASE,
+# A cheap look before a sentence is taken apart; at text in lower case.
+KO_HINT = any_of(
+    {
+        *map(written, FRAMES),
+        *"통한 통해 트래픽 이벤트 메시지 메세지 토픽 저장소 DB 캐시 외에 제외 클라이언트 사용처 거친 거쳐 다운스트림 업스트림 -> →".split(),
+    }
 )
 _MESSAGING = re.compile(
-    r"발행|구독|수신|전송|송출|소비|이벤트|토픽|메시지|메세지|publish|subscribe|consume|produce|emit|listen",
+    r"발행|구독|수신|전송|송출|소비|이벤트|토픽|메시지|메세지|듣[는지고]|들[으어]|기다[리린려]|오[면는자]|온 |올 때|도착|발생|publish|subscribe|consume|produce|emit|listen",
     re.IGNORECASE,
 )
 _RECEIVED = re.compile(r"받[아는은고으습]")
@@ -59,7 +65,7 @@ def korean_statements(
 ) -> tuple[list[Statement], Name | None]:
     """Statements of the sentence [start, end), and its single subject."""
     text = flat.text[start:end]
-    if KO_HINT.search(text) is None:
+    if KO_HINT.search(text.lower()) is None:
         return [], None
     inside = [n for n in names if start <= n.start < end]
     messaging = _MESSAGING.search(text) is not None
@@ -89,10 +95,16 @@ def korean_statements(
         ]
     made: list[Statement] = []
     for verb in verbs:
-        made += _verb(flat, start, end, verb, brokers, context)
+        if not shelved(flat.text[verb.end : end]):
+            made += _verb(flat, start, end, verb, brokers, context)
     stated = {(s.source_key, s.target_key) for s in made}
     made += [
-        s for s in noun_statements(flat, start, end, inside, context) if (s.source_key, s.target_key) not in stated
+        s
+        for s in (
+            *noun_statements(flat, start, end, inside, context),
+            *event_statements(flat, start, end, inside, context),
+        )
+        if (s.source_key, s.target_key) not in stated
     ]
     subjects = {s.name.key: s.name for v in verbs for s in v.subjects if s.name is not None}
     return made, (next(iter(subjects.values())) if len(subjects) == 1 else None)

@@ -30,6 +30,6 @@ def is_topic(flat: Flat, name: Name, slot: str, lemma: str) -> bool:
         re.IGNORECASE,
     ):
         return False
-    if lemma in ("wait", "await"):
+    if lemma in ("wait", "await", "wake", "act", "pick"):
         return "." in name.raw.name
     return lemma in _MESSAGING and (slot == "" or lemma in _ON_TOPICS)

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,10 @@ def holds_database(folder: Path) -> bool:
 
 
 class EmbeddedPostgres:
-    """One server per data folder. `start` returns its URL; an orphan of a killed process is taken over."""
+    """One server per data folder. `start` returns its URL; an orphan of a killed process is taken over. `config`: settings of PostgreSQL on top of ours."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, config: Mapping[str, str] | None = None) -> None:
+        self._config = _CONFIG | dict(config or {})
         self._data = folder.resolve() / "postgres"
         self._process: subprocess.Popen[bytes] | None = None
         digest = hashlib.sha256(str(self._data).encode()).hexdigest()[:12]
@@ -70,7 +72,7 @@ class EmbeddedPostgres:
         self._stop_orphan(binaries)
         self._make_socket_folder()
         log = (self._data.parent / "postgres.log").open("ab")
-        options = [part for key, value in _CONFIG.items() for part in ("-c", f"{key}={value}")]
+        options = [part for key, value in self._config.items() for part in ("-c", f"{key}={value}")]
         self._process = subprocess.Popen(
             [str(binaries / "postgres"), "-D", str(self._data), "-k", str(self._socket), *options],
             stdout=log,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -13,14 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ports import free_address
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def read(address: str, path: str) -> Any:
@@ -31,7 +25,7 @@ def read(address: str, path: str) -> Any:
 @pytest.mark.slow
 @pytest.mark.timeout(280)
 def test_the_demo_shows_drift_and_an_answer_twice(tmp_path: Path) -> None:
-    ports = [f"127.0.0.1:{free_port()}" for _ in range(3)]
+    ports = [free_address() for _ in range(3)]
     command = [
         sys.executable,
         str(ROOT / "examples" / "demo" / "run.py"),

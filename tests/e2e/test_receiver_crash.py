@@ -6,7 +6,6 @@ import json
 import pickle
 import random
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import grpc
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from ports import free_port
 
 from collector_receiver.log.reader import LocalSpanLogReader
 from nexus.settings import load_settings
@@ -65,12 +65,6 @@ class Receiver:
                 assert reader.corrupt_bytes == 0
                 return rows
             at = after
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture

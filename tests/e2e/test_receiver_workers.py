@@ -6,12 +6,12 @@ import asyncio
 import http.client
 import os
 import signal
-import socket
 from types import SimpleNamespace
 
 import grpc
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from ports import free_address
 
 from collector_receiver.log.folder import writers
 from collector_receiver.log.reader import LocalSpanLogReader
@@ -33,12 +33,6 @@ def batch(n: int) -> bytes:
         trace_id=n.to_bytes(16, "big"), span_id=n.to_bytes(8, "big"), start_time_unix_nano=1
     )
     return message.SerializeToString()
-
-
-def free_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 async def export(address: str, n: int) -> None:
