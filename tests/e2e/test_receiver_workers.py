@@ -40,7 +40,7 @@ async def export(address: str, n: int) -> None:
     for _ in range(100):
         async with grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
             try:
-                await channel.unary_unary(METHOD)(batch(n), timeout=10)
+                await channel.unary_unary(METHOD)(batch(n), timeout=120)
             except grpc.aio.AioRpcError as error:
                 assert error.code().name in {"UNAVAILABLE", "CANCELLED"}  # noqa: PT017
                 await asyncio.sleep(0.1)
@@ -50,7 +50,7 @@ async def export(address: str, n: int) -> None:
 
 
 def post(address: str, n: int) -> None:
-    connection = http.client.HTTPConnection(address, timeout=10)
+    connection = http.client.HTTPConnection(address, timeout=120)
     connection.request("POST", "/v1/traces", batch(n), {"Content-Type": "application/x-protobuf"})
     assert connection.getresponse().status == 200
     connection.close()
