@@ -232,7 +232,9 @@ def _passive(
     ):
         # "exposes an endpoint used by B": what is used is the subject's.
         themes = [s for s in subject if not s.passive]
-    placed = predicate.lemma in ("call", "invoke", "reach") and any(slot == "from" for slot, _ in arguments)
+    placed = predicate.lemma in ("call", "invoke", "reach", "reachable", "accessible") and any(
+        slot == "from" for slot, _ in arguments
+    )
     if placed or (opened_when and predicate.lemma in ("call", "invoke", "request", "query", "use", "contact", "reach")):
         # "when requested from Checkout", "is called from Shipping".
         agents += [name for slot, name in arguments if name is not None and slot == "from"]

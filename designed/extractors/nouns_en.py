@@ -17,7 +17,8 @@ from designed.extractors.statements import CALLS, Context, Statement, relation_o
 from nexus.model.claim import Modality
 
 _NOUNS = re.compile(
-    r"\b(?:calls?|requests?|quer(?:y|ies)|traffic|connections?|invocations?|lookups?|RPCs?)\b", re.IGNORECASE
+    r"\b(?:calls?|requests?|quer(?:y|ies)|traffic|connections?|invocations?|lookups?|flows?|travels?|RPCs?)\b",
+    re.IGNORECASE,
 )
 _PROXY = re.compile(
     r"\b(?:reverse prox(?:y|ies)|prox(?:y|ies)|load balancer|gateway|facade|front ?door|entry ?point|ingress|wrapper|client)\s+(?:for|to|of|in front of|around)\b|\b(?:sits?|stands?|placed|deployed)\s+in front of\b|\bdependenc(?:y|ies)\s+on\b",
