@@ -37,7 +37,12 @@ _PLANNED = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(
-    r"\b(?:if|unless|in case|provided that|otherwise|optionally|fall(?:s|ing)? back|as a fallback|only when|depending on|on (?:a )?(?:cache )?miss|on (?:failure|error|timeout))\b|\bwhen\b.{0,60}\b(?:miss\w*|fail\w*|unavailable|enabled|disabled|missing|empty|stale|expire[sd]?|exceed\w*|times? out|down|not (?:found|cached|available|set|present)|is set)\b|\bmay\b(?!\s+(?:not|only))",
+    r"\b(?:if|unless|in case|provided that|otherwise|only when|depending on)\b|\bwhen\b.{0,60}\b(?:miss\w*|fail\w*|unavailable|enabled|disabled|missing|empty|stale|expire[sd]?|exceed\w*|times? out|down|not (?:found|cached|available|set|present)|is set)\b",
+    re.IGNORECASE,
+)
+# Of the clause that they stand in.
+_CONDITIONAL_HERE = re.compile(
+    r"\b(?:optionally|fall(?:s|ing)? back|as a fallback|on (?:a )?(?:cache )?miss|on (?:failure|error|timeout))\b|\bmay\b(?!\s+(?:not|only))",
     re.IGNORECASE,
 )
 # What stands below these was thought of, and is not done.
@@ -114,7 +119,7 @@ def english(text: str, clause: str, lead: str, *, negated: bool) -> Modality:
         return Modality.FORBIDDEN
     if _PLANNED.search(text):
         return Modality.PLANNED
-    return Modality.CONDITIONAL if _CONDITIONAL.search(text) else Modality.ASSERTED
+    return Modality.CONDITIONAL if _CONDITIONAL.search(text) or _CONDITIONAL_HERE.search(clause) else Modality.ASSERTED
 
 
 def korean(text: str, clause: str) -> Modality:

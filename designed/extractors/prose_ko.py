@@ -140,7 +140,8 @@ def _share_topics(verbs: Sequence[Verb]) -> None:
 def _is_topic(flat: Flat, name: Name) -> bool:
     after = flat.text[name.end : name.end + 12]
     return (
-        re.match(
+        re.search(r"(?:이벤트|토픽|메시지|메세지|큐)\s*\([`*]*$", flat.text[: name.start]) is not None
+        or re.match(
             r"[`*'\")]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로|의 (?:구독|발행|소비|생산|컨슈머|프로듀서))",
             after,
         )
