@@ -18,7 +18,7 @@ import pytest
 from ports import free_address
 
 NEXUS = Path(sys.executable).parent / "nexus"
-START_TIMEOUT_S = 120.0
+START_TIMEOUT_S = 240.0
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Up:
         if self.process is None or self.process.poll() is not None:
             return self.process.returncode if self.process else 0
         self.process.terminate()
-        return self.process.wait(60)
+        return self.process.wait(120)
 
     def get(self, path: str, token: str = "") -> Any:
         return self.call("GET", path, None, token)
