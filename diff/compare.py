@@ -102,7 +102,7 @@ def compare(evidence: Evidence, policy: Policy) -> Comparison:
             # Without any claim in sight and without edges there is nothing to judge.
             if view[0] or component.edges:
                 rows += _judge(component, view, indexes, reach)
-    rows.sort(key=lambda r: (-r.rank, r.fingerprint, _ordered(r.needs)))
+    rows.sort(key=lambda r: (-r.rank, r.fingerprint, ordered(r.needs)))
     return Comparison(tuple(rows), world, frozenset(every))
 
 
@@ -113,7 +113,8 @@ def _views(labels: frozenset[str]) -> tuple[View, ...]:
 
 
 @cache
-def _ordered(labels: frozenset[str]) -> tuple[str, ...]:
+def ordered(labels: frozenset[str]) -> tuple[str, ...]:
+    """Labels as they are stored and sorted by."""
     return tuple(sorted(labels))
 
 

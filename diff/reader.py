@@ -203,9 +203,11 @@ def _filters(wanted: FindingFilter) -> dict[str, Any]:
 
     from diff.compare import kinds
 
+    status = known("status", wanted.status, sorted(kinds()))
     return {
-        "flag": known("flag", wanted.flag, [f.value for f in Flag]),
-        "status": known("status", wanted.status, sorted(kinds())),
+        # A status has one flag, and findings are found by their flag.
+        "flag": known("flag", wanted.flag, [f.value for f in Flag]) or (kinds()[status].flag.value if status else ""),
+        "status": status,
         "state": known("state", wanted.state, [s.value for s in State]),
         "entity": wanted.entity,
         "namespace": wanted.namespace or "",

@@ -17,6 +17,8 @@ from designed.extractors.subject_en import IMPLICIT, OTHER, Subject, be_before, 
 _FINITE = frozenset({"verb", "be", "modal"})
 _SAYING = frozenset({"name", "pron", "word"})
 _STORES = frozenset({"cache", "db", "database", "store", "storage", "index", "queue", "bus", "broker", "stream"})
+# Behind one of these a preposition waits for what the relative clause is about.
+_STRANDS = frozenset({"prep", "stop", "comma", "conj", "close", "adv", "be", "modal"})
 _CHANNELS = frozenset({"event", "message", "notification", "topic"})
 
 
@@ -109,10 +111,14 @@ def _predicate(
     )
     if item.word == "read" and not be and index and items[index - 1].kind == "prep" and items[index - 1].word == "as":
         reduced = True
-    if shared and item.form == "ed":
+    if shared and participle:
         # "is published by A and consumed by B"
         passive, reduced = not before[-1].reduced, before[-1].reduced
-    inherited = before[-1].subject if before and before[-1].clause == clause else opening_phrase(items, clause, index)
+    # Who somebody else's purpose is of ("calls B to check it, then asks C") does not act.
+    inherited = next(
+        (p.subject for p in reversed(before) if p.clause == clause and (p.form != "base" or p.subject.how != "other")),
+        None,
+    ) or opening_phrase(items, clause, index)
     subject, relative = subject_of(items, index, clause, opened, main, inherited, passive or reduced)
     if (
         subject is IMPLICIT
@@ -138,6 +144,9 @@ def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) ->
     left, slot = position - 1, ""
     if left > clause and items[left].kind == "prep":
         left, slot = left - 1, items[left].word
+    elif index + 2 < len(items) and items[index + 1].kind == "prep" and items[index + 2].kind in _STRANDS:
+        # "that A and B integrate with over REST"
+        slot = items[index + 1].word
     while left > clause and (items[left].kind == "comma" or items[left].word.rstrip("s") in _CHANNELS):
         # "`x`, which", "the `x` event that".
         left -= 1

@@ -22,6 +22,7 @@ _ONLY_BEFORE = re.compile(
     r"(?:^|[\s(])(?:only|(?:nobody|no one|nothing|none|no [\w-]+(?: [\w-]+)?),? (?:other than|but|except(?: for)?|besides|apart from))\s+(?:the\s+|a\s+)?[`*]*$",
     re.IGNORECASE,
 )
+_OFFERS = frozenset({"exposes", "provides", "offers", "serves"})
 _ONLY_READS = re.compile(r"[;,–—-]\s*(?:but |and )?(?:it |they )?(?:only|just)\s+(?:ever )?reads?\b", re.IGNORECASE)
 _ONLY_VIA = re.compile(
     r"\b(?:only|exclusively|solely|must (?:always )?(?:go|pass|be routed|be made|be sent))\b", re.IGNORECASE
@@ -232,7 +233,9 @@ def _passive(
     ):
         # "exposes an endpoint used by B": what is used is the subject's.
         themes = [s for s in subject if not s.passive]
-    placed = predicate.lemma in ("call", "invoke", "reach") and any(slot == "from" for slot, _ in arguments)
+    placed = predicate.lemma in ("call", "invoke", "reach", "reachable", "accessible") and any(
+        slot == "from" for slot, _ in arguments
+    )
     if placed or (opened_when and predicate.lemma in ("call", "invoke", "request", "query", "use", "contact", "reach")):
         # "when requested from Checkout", "is called from Shipping".
         agents += [name for slot, name in arguments if name is not None and slot == "from"]
@@ -261,7 +264,9 @@ def _passive(
                         yield Statement(CALLS, theme.raw, theme.key, agent.raw, agent.key, rule, verb.start, modality)
                 elif not agent.passive:
                     relation = relation_of(
-                        direct or ("C" if predicate.lemma == "expose" else ""), theme.kind, brought=theme.brought
+                        direct or ("C" if predicate.lemma in ("expose", "reachable", "accessible") else ""),
+                        theme.kind,
+                        brought=theme.brought,
                     )
                     if relation:
                         yield Statement(
@@ -351,6 +356,11 @@ def _meant(code: str, parts: Sequence[Item], predicate: Predicate, context: Cont
         named = [part.name for part in parts[: predicate.index] if part.name is not None and part.name.topic]
         if named or context.topic is not None:
             return named[-1] if named else context.topic
+    offering = parts[: predicate.clause]
+    if code != "s" and any(part.word in _OFFERS for part in offering):
+        # "A exposes an API; B and C consume it"
+        offered = {part.name.key: part.name for part in offering if part.name is not None}
+        return next(iter(offered.values())) if len(offered) == 1 else None
     return None if code == "s" else _pronoun(context)
 
 

@@ -200,7 +200,7 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
     if item.form == "ed":
         return before.kind == "det" and after is not None and after.kind == "word"
     if before.kind == "det":
-        if before.word in ("all", "both", "each") and index > 1 and found[index - 2].kind in ("name", "pron"):
+        if before.word in ("all", "both", "each") and index > 1 and found[index - 2].kind in ("name", "pron", "word"):
             # "A, B and C all connect to D".
             return False
         return before.word != "that"

@@ -22,7 +22,7 @@ class Morph(NamedTuple):
 
 # Nouns that the dictionary takes apart or for something else: the tagger sees a foreign word in their place.
 _UNKNOWN = re.compile(
-    r"(?:쿼리|재발송|재전송|라우팅|프록시|캐싱|영속화|브로드캐스트|컨슘|리슨|적재|보관|수신|핸들링|포워딩|퍼블리시)(?=[하되해함할한합했된됩됨돼될됐])|컨슈머|프로듀서|퍼블리셔"
+    r"(?:쿼리|재발송|재전송|라우팅|프록시|캐싱|영속화|브로드캐스트|컨슘|리슨|적재|보관|수신|핸들링|포워딩|퍼블리시)(?=[하되해함할한합했된됩됨돼될됐])|컨슈머|프로듀서|퍼블리셔|메인(?= )"
 )
 
 _TAKEN_FOR_NOUNS = {"내": "내", "여": "열"}

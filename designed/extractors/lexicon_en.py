@@ -36,7 +36,7 @@ _SUB = {"": "s", "to": "S", "on": "S", "for": "S", "from": "R", "via": "s", "by"
 FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(
         ("call", "invoke", "query", "contact", "consult", "ping", "hit", "front", "touch"),
-        {"": "C", "on": "C", "to": "C"},
+        {"": "C", "on": "C", "to": "C", "into": "C"},
     ),
     "access": {"": "C"},
     "ask": {"": "C", "from": "C"},
@@ -133,6 +133,8 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "pick": {"from": "R", "off": "R", "": "s", "up": "s"},
     **dict.fromkeys(("wake", "act"), {"on": "s", "upon": "s", "by": "s"}),
     **dict.fromkeys(("mail", "email"), _BY_WAY | {"to": "W"}),
+    **dict.fromkeys(("land", "dump"), dict(_IN)),
+    "answer": {"from": "R"},
     **dict.fromkeys(("reconcile", "compare"), dict(_WITH)),
     "drain": {"": "s", "from": "S"},
     "fill": {"": "p"},
@@ -256,6 +258,7 @@ PREPOSITIONS: Final = frozenset(
 # Two words that say one thing: (kind, word).
 PHRASES: Final = {
     ("out", "of"): ("prep", "from"),
+    ("in", "on"): ("prep", "on"),
     **{
         tuple(phrase.split()): ("adv", phrase)
         for phrase in (
@@ -306,7 +309,7 @@ CARRIED: Final = frozenset("event events message messages record records entry e
 PARTS: Final = frozenset(
     "tool tools handler handlers server worker workers job jobs process processes app application component module modules function functions endpoint endpoints controller controllers code library "
     "backend implementation thread scheduler listener daemon script scripts middleware container pod pods instance instances api wrapper client plugin method methods resolver resolvers loop task tasks "
-    "adapter repository class logic layer integration binary extension hook filter ui".split()
+    "cron cronjob timer batch consumer producer sidecar agent adapter repository class logic layer integration binary extension hook filter ui".split()
 )
 SELVES: Final = frozenset({"service", "microservice", "component", "application", "app", "system", "module"})
 PROTOCOLS: Final = {

@@ -90,6 +90,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     # Of stores: Redis를 캐시로 쓴다, 원본은 MongoDB에 둔다.
     "쓰": _STORE | {"obj": "C"},
     "두": {"goal": "d", "obj": "d"},
+    **dict.fromkeys(("적용", "도입", "운영", "운용", "채택", "탑재"), {"obj": "d", "goal": "d"}),
     "붙": {"goal": "C"},
     "맡기": {"goal": "C"},
     # Of what somebody else has: 재고 서비스의 재고를 차감한다.
@@ -148,7 +149,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(sorted(MUTUAL), _LINK),
     **dict.fromkeys(("의존", "종속"), {"goal": "C", "obj": "C"}),
     # A verb that says nothing of a call, done through somebody: 인증 서비스를 통해 로그인한다.
-    **dict.fromkeys((THROUGH, "거치", "경유"), {"via": "C"}),
+    **dict.fromkeys((THROUGH, "거치", "경유"), {"via": "C", "goal": "d"}),
     **dict.fromkeys(sorted(TOLD), {}),
     **dict.fromkeys(("사용", "이용", "활용"), {"obj": "C"}),
     **dict.fromkeys(("통지", "통보", "알리"), {"goal": "C"}),

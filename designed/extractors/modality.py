@@ -37,7 +37,12 @@ _PLANNED = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(
-    r"\b(?:if|unless|in case|provided that|otherwise|optionally|fall(?:s|ing)? back|as a fallback|only when|depending on|on (?:a )?(?:cache )?miss|on (?:failure|error|timeout))\b|\bwhen\b.{0,60}\b(?:miss\w*|fail\w*|unavailable|enabled|disabled|missing|empty|stale|expire[sd]?|exceed\w*|times? out|down|not (?:found|cached|available|set|present)|is set)\b|\bmay\b(?!\s+(?:not|only))",
+    r"\b(?:if|unless|in case|provided that|otherwise|only when|depending on)\b|\bwhen\b.{0,60}\b(?:miss\w*|fail\w*|unavailable|enabled|disabled|missing|empty|stale|expire[sd]?|exceed\w*|times? out|down|not (?:found|cached|available|set|present)|is set)\b",
+    re.IGNORECASE,
+)
+# Of the clause that they stand in.
+_CONDITIONAL_HERE = re.compile(
+    r"\b(?:optionally|fall(?:s|ing)? back|as a fallback|on (?:a )?(?:cache )?miss|on (?:failure|error|timeout))\b|\bmay\b(?!\s+(?:not|only))",
     re.IGNORECASE,
 )
 # What stands below these was thought of, and is not done.
@@ -83,6 +88,8 @@ _KO_HISTORICAL = re.compile(
     r"더 ?이상|과거에|예전에|이전에는|기존에는|원래는|했었|하였었|되었었|였었"
     r"|(?:작년|재작년|지난 ?\S{1,3}|\d{4}년|\d{1,2}월|예전|이전 ?버전|v?\d[\d.]*)까지(?:는|만 해도)?[^.]*[가-힣](?<=[았었했썼렸졌갔왔됐랐났])(?:다|습니다|음)"
 )
+# "호출하던 방식 대신"
+_KO_WAS = re.compile(r"[가-힣]던(?=\s)")
 _KO_CONDITIONAL = re.compile(
     r"없으면|있으면|않으면|아니면|없을 ?(?:때|경우)|않을 ?(?:때|경우)|없는 ?경우|경우에만|때만|[한할된될인는] 경우|만약|만일|미스|실패 ?(?:시|하면|할 경우|한 경우)|장애 ?시|필요 ?시|선택적으로|타임아웃(?:이|가)? ?(?:발생|시|나면|되면|날)"
 )
@@ -112,7 +119,7 @@ def english(text: str, clause: str, lead: str, *, negated: bool) -> Modality:
         return Modality.FORBIDDEN
     if _PLANNED.search(text):
         return Modality.PLANNED
-    return Modality.CONDITIONAL if _CONDITIONAL.search(text) else Modality.ASSERTED
+    return Modality.CONDITIONAL if _CONDITIONAL.search(text) or _CONDITIONAL_HERE.search(clause) else Modality.ASSERTED
 
 
 def korean(text: str, clause: str) -> Modality:
@@ -121,6 +128,8 @@ def korean(text: str, clause: str) -> Modality:
         return Modality.HISTORICAL
     if _KO_DEPRECATED.search(text):
         return Modality.DEPRECATED
+    if _KO_WAS.search(clause):
+        return Modality.HISTORICAL
     if _KO_FORBIDDEN.search(clause):
         return Modality.FORBIDDEN
     if _KO_PLANNED.search(text):

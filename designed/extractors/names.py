@@ -24,6 +24,12 @@ _VERB_FORMS = frozenset(VERBS) | ASPECT
 _EVENT = re.compile(
     r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])"
 )
+# "publishes TripCompleted", "subscribes to OrderPaid": what has happened is an event.
+HAPPENED = r"(?:[A-Z][a-z]+)+(?:[A-Z][a-z]*ed|Paid|Sent|Made|Lost|Event)"
+_TOLD = re.compile(
+    r"\b(?:publish|emit|rais|fir|produc|broadcast|send|subscrib|consum|listen|react|handl|receiv)[a-z]*\s+(?:to |for |on )?(?:an? |the |its )?"
+    rf"({HAPPENED})\b"
+)
 _ORCHESTRATED = re.compile(r"orchestrat|coordinat", re.IGNORECASE)
 # Languages and runtimes: drawn in legends, never called.
 _LANGUAGES = frozenset(
@@ -199,6 +205,8 @@ def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:
             and not name.isupper()
         ):
             found.append(_brought(first, last, name))
+    told = _TOLD.finditer(flat.text, start, end)
+    found += [_brought(*match.span(1), match[1]) for match in told if free(*match.span(1))]
     for match in _EVENT.finditer(flat.text, start, end):
         name = next(g for g in match.groups() if g)
         if free(*match.span()) and not _FILE.search(name) and name.count(".") < 6:

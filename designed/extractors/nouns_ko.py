@@ -15,6 +15,8 @@ from nexus.model.claim import Modality
 _CALL = r"(?:API ?)?(?:호출|요청|트래픽|통신|접근)"
 _FROM = re.compile(r"[`*)]*\s*(?:에서|로부터)\s*[`*(]*")
 _TO = re.compile(rf"[`*)]*\s*(?:으로|로|에)의?\s*(?:가는|향하는|보내는|들어가는|대한)?\s*(?:모든\s*)?{_CALL}")
+_PAIR = re.compile(r"[`*)]*\s*(?:와|과)\s*[`*(]*")
+_BETWEEN = re.compile(r"[`*)]*\s*(?:간|사이)의?\s*(?:모든 |동기식? |직접 |내부 )?(?:(?:REST|API|HTTP|gRPC) )?호출")
 _OWN = re.compile(r"[`*)]*\s*의\s*[`*(]*")
 _MADE = re.compile(rf"[`*)]*\s*(?:API )?(?:{_CALL}|조회)(?=[은는이을를도]\s)")
 _WAY = re.compile(r"[`*)]*\s*(?:를|을)\s*(?:반드시\s*)?(?:거치|거친|거쳐|통하|통해|경유)")
@@ -50,6 +52,10 @@ def noun_statements(flat: Flat, start: int, end: int, names: Sequence[Name], con
                 stated_modality(text[start:end], text[said.end() : end], context),
                 context,
             )
+        if _PAIR.fullmatch(between) and (said := _BETWEEN.match(text, second.end, end)) is not None:
+            # "결제와 배송 간의 호출": who calls is named first.
+            modality = stated_modality(text[start:end], text[said.end() : end], context)
+            yield make_noun(CALLS, first, second, said.start(), modality, context)
         if _FROM.fullmatch(between) and (said := _TO.match(text, second.end, end)) is not None:
             modality = stated_modality(text[start:end], text[said.end() : end], context)
             way = next((n for n in names[index + 2 :] if _WAY.match(text, n.end, end)), None)

@@ -144,7 +144,12 @@ def _close(
     if (
         stem not in lexicon.FRAMES
         and not (unit.passive or adnominal)
-        and any(a.role == "via" and a.name is not None and not a.name.topic for a in taken)
+        and any(
+            a.name is not None
+            and not a.name.topic
+            and (a.role == "via" or (a.role == "goal" and a.name.kind == NodeKind.DATABASE))
+            for a in taken
+        )
     ):
         stem = lexicon.THROUGH
     if stem in lexicon.FRAMES:

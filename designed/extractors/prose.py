@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from designed.extractors.blocks import Block, Document
 from designed.extractors.documents import MARKUPS, document_of
+from designed.extractors.fenced_settings import SETTINGS, setting_statements
 from designed.extractors.flat import Flat, sentences
-from designed.extractors.flows import ARROW, FENCES, SETTINGS, arrow_statements, setting_statements
+from designed.extractors.flows import ARROW, FENCES, arrow_statements
 from designed.extractors.lists import led_statements, list_statements
 from designed.extractors.modality import heading_modality, rejected
 from designed.extractors.names import BRINGS, Name, Names, brings, brought, names_of

@@ -28,7 +28,7 @@ from nexus.model.service import NodeKind
 KO_HINT = any_of(
     {
         *map(written, FRAMES),
-        *"통한 통해 트래픽 이벤트 메시지 메세지 토픽 저장소 DB 캐시 외에 제외 클라이언트 사용처 거친 거쳐 다운스트림 업스트림 -> →".split(),
+        *"통한 통해 트래픽 이벤트 메시지 메세지 토픽 저장소 DB 캐시 외에 제외 제공 관리 구성 적용 도입 운영 클라이언트 사용처 거친 거쳐 다운스트림 업스트림 -> →".split(),
     }
 )
 _MESSAGING = re.compile(
@@ -37,6 +37,8 @@ _MESSAGING = re.compile(
 )
 _RECEIVED = re.compile(r"받[아는은고으습]")
 _ROUTE = re.compile(r"(?:GET|POST|PUT|DELETE|PATCH) /[\w/{}:.-]*[\w}/]", re.ASCII)
+# "A와 B 둘뿐이다" says no more than "A와 B이다".
+_COUNTED = re.compile(r" ?(?:둘|셋|넷|다섯)(?:뿐)?(?=이다|이며|이고|입니다)")
 _PROTOCOL = re.compile(
     r"(?<![A-Za-z])(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|Feign ?Client|Feign|OpenFeign|RestTemplate|WebClient)(?![A-Za-z])",
     re.IGNORECASE,
@@ -113,6 +115,7 @@ def korean_statements(
 def _spoken(flat: Flat, start: int, end: int, names: Sequence[Name]) -> str:
     """The text with a plain word in place of code that names nothing: `/v1/coupons` would be taken apart."""
     text = _ROUTE.sub(lambda m: "API".rjust(len(m[0])), flat.text)
+    text = _COUNTED.sub(lambda m: " " * len(m[0]), text)
     for first, last in flat.code:
         if start <= first < end and not any(first < name.end and name.start < last for name in names):
             text = text[:first] + "Q" * (last - first) + text[last:]
@@ -137,8 +140,9 @@ def _share_topics(verbs: Sequence[Verb]) -> None:
 def _is_topic(flat: Flat, name: Name) -> bool:
     after = flat.text[name.end : name.end + 12]
     return (
-        re.match(
-            r"[`*'\"]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로|의 (?:구독|발행|소비|생산|컨슈머|프로듀서))",
+        re.search(r"(?:이벤트|토픽|메시지|메세지|큐)\s*\([`*]*$", flat.text[: name.start]) is not None
+        or re.match(
+            r"[`*'\")]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로|의 (?:구독|발행|소비|생산|컨슈머|프로듀서))",
             after,
         )
         is not None

@@ -28,7 +28,7 @@ _HAS = re.compile(
     re.IGNORECASE,
 )
 _USED = re.compile(rf"{_END}is (?:used|called|invoked|consumed) by\s*:\s*[`*\[]*", re.IGNORECASE)
-_DEPENDENCY = re.compile(r"\bdependency of (?:the )?[`*\[]*$", re.IGNORECASE)
+_DEPENDENCY = re.compile(r"\bdependency (?:of|from) (?:the )?[`*\[]*$", re.IGNORECASE)
 _IS_DEPENDENCY = re.compile(
     rf"{_END}(?:is|are) (?:a |an )?(?:\w+ )?dependency (?:of|for) (?:the )?[`*\[]*", re.IGNORECASE
 )
@@ -36,6 +36,10 @@ _IS_DEPENDENCY = re.compile(
 _OWN_TO = re.compile(
     rf"{_END}(?:'s|’s)\s+(?:[\w-]+ ){{0,2}}(?:p\d+|latency|timeouts?|deadline|budget|retries|circuit breaker|client|pool|connections?|calls?|requests?|quer(?:y|ies)|dependency)\s+(?:to|towards|against|for|on)\s+(?:the )?[`*\[]*",
     re.IGNORECASE,
+)
+# "Messages on `x` originate from A"
+_COMES_FROM = re.compile(
+    rf"{_END}(?:topic |queue |events? |messages? )?(?:originates?|comes?|stems?) from (?:the )?[`*\[]*", re.IGNORECASE
 )
 _ON = re.compile(rf"{_END}on (?:the )?[`*\[]*", re.IGNORECASE)
 _RESTRICTED = re.compile(
@@ -98,6 +102,8 @@ def role_statements(flat: Flat, start: int, end: int, names: Sequence[Name], con
             if _STORE_OF.match(text, following[0].end, end) is not None:
                 continue
             yield from _held(thing, many, "dependencies", modality, context)
+        elif thing.topic and _joined(_COMES_FROM, text, thing, following[0]) is not None:
+            yield from _held(thing, many, "producers", modality, context)
         elif _joined(_BEHIND, text, thing, following[0]) is not None:
             yield from _held(thing, many[:1], "callers", modality, context)
         elif (_ACCESS_TO.search(lead) is not None and _joined(_RESTRICTED, text, thing, following[0]) is not None) or (

@@ -75,6 +75,10 @@ def subject_of(
             return main if main.how != "other" and items[index].form in ("ing", "ed") else OTHER, False
         return (main if main.how != "other" else IMPLICIT), False
     item = items[position]
+    if item.kind == "word" and items[index].form == "base":
+        # "A, B and the ops dashboard all use C"
+        position = _coordinated(items, position, clause)
+        item = items[position]
     if item.kind == "rel":
         return _antecedent(items, position, clause, inherited), True
     if item.kind == "pron":
@@ -109,6 +113,17 @@ def subject_of(
     return inherited if inherited.how != "other" else OTHER, False
 
 
+def _coordinated(items: Sequence[Item], position: int, clause: int) -> int:
+    """The name before "and the ops dashboard", the noun that ends at `position`; `position` where there is none."""
+    left = position
+    while left >= clause and items[left].kind in ("word", "det"):
+        left -= 1
+    if left - 1 > clause and items[left].kind == "conj" and items[left].word == "and":
+        left -= 2 if items[left - 1].kind == "comma" else 1
+        return left if items[left].kind == "name" and left > clause else position
+    return position
+
+
 def _phrase(items: Sequence[Item], position: int, clause: int) -> Subject:
     """The noun phrase that ends at `position`."""
     item = items[position]
@@ -140,7 +155,8 @@ def _phrase(items: Sequence[Item], position: int, clause: int) -> Subject:
             left -= 1
         while left >= clause and items[left].kind == "det":
             left -= 1
-        if left >= clause and items[left].kind == "prep" and items[left].word not in lexicon.AT_TIMES:
+        timed = items[first - 1].kind == "word" and _TIME.fullmatch(items[first - 1].word) is not None
+        if left >= clause and items[left].kind == "prep" and items[left].word not in lexicon.AT_TIMES and not timed:
             outer = (
                 _phrase(items, left - 1, clause)
                 if left - 1 >= clause and items[left - 1].kind in ("word", "name")

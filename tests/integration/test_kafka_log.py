@@ -20,7 +20,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from gate import Gate
 from kafka_broker import Broker
-from observed_harness import ROOT, cases, codec, delivered, differences, load_random
+from observed_harness import ROOT, cases, codec, delivered, delivered_together, differences, load_random, shuffled
 from observed_kafka import KafkaBench, write_as_collector
 
 from collector_receiver.log.kafka_client import KafkaOptions, ready_topic
@@ -159,16 +159,9 @@ def run_cases(bench_of, some, wanderers):
         by_settings.setdefault(json.dumps(case.get("settings") or {}, sort_keys=True), {})[name] = case
     for number, (settings, mine) in enumerate(sorted(by_settings.items())):
         bench = bench_of(number, json.loads(settings))
-        parts = [([], []) for _ in range(3)]
-        for name, case in mine.items():
-            spans = codec.case_spans(case)
-            random.Random(name).shuffle(spans)
-            for at in range(3):
-                frame, refused = delivered(spans[at::3], name)
-                parts[at][0].append(frame)
-                parts[at][1].extend(refused)
-        for frames, refused in parts:
-            bench.deliver(pl.concat(frames), refused)
+        spans = {name: shuffled(name, case) for name, case in mine.items()}
+        for at in range(3):
+            bench.deliver(*delivered_together({name: some[at::3] for name, some in spans.items()}))
             for place in range(min(wanderers, bench.partitions)):
                 bench.move(place)
         for name, case in mine.items():
