@@ -11,6 +11,8 @@ OTLP_HTTP ?= 127.0.0.1:4318
 # Corpora and captures that are not part of this repository; the eval targets measure them in place.
 SHARED_DIR ?= ../shared
 export SHARED_DIR
+# Some images forbid Python to keep what it compiled: every start of a process would compile all of it again.
+export PYTHONDONTWRITEBYTECODE :=
 
 ##@ Start here
 .PHONY: help demo test install check-kafka

@@ -83,7 +83,7 @@ def touched(pair: Pair, indexes: Indexes) -> set[str]:
             subject.edges,
             subject.opposite,
             subject.other_mode,
-            subject.beside,
+            [edge for _, edge in subject.beside],
             subject.deliveries,
             *subject.through,
         ):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 from nexus.model.finding import Finding
 from nexus.model.korean import fill
@@ -39,7 +39,7 @@ _TITLES: Final = {
     "latency": "{source:이} {target:을} {doing} 속도가 문서보다 느립니다",
     "lifecycle": "{source:이} 문서에 적힌 수명 단계와 다르게 {target:을} {does}",
     "not_observable": "{source:이} {target:을} {doing} 모습은 관측될 수 없었습니다",
-    "only_by": "{source} 외의 서비스가 {target:을} 사용합니다",
+    "only_by": "{source:이} 다른 서비스 전용인 {target:을} {does}",
     "only_via": "{source:이} 게이트웨이를 거치지 않고 {target:을} 사용합니다",
     "operation": "{source:이} 문서와 다른 {target}의 오퍼레이션을 호출합니다",
     "planned": "{source:이} {target:을} {doing} 관계는 계획 단계입니다",
@@ -364,9 +364,19 @@ def finding_in(finding: Finding, language: str) -> Finding:
         finding
         if language == "en"
         else replace(
-            finding, summary=summary(finding), what_would_change_this=translated(finding.what_would_change_this)
+            finding,
+            summary=summary(finding),
+            what_would_change_this=translated(finding.what_would_change_this),
+            details=_details(finding.details),
         )
     )
+
+
+def _details(details: dict[str, Any]) -> dict[str, Any]:
+    """Of what a kind adds only promises are in words."""
+    if "promises" not in details:
+        return details
+    return details | {"promises": [{**one, "text": translated(one["text"])} for one in details["promises"]]}
 
 
 def report_in(report: Report, language: str) -> Report:

@@ -22,7 +22,7 @@ BASE_NS = 1_768_478_400_000_000_000
 def run(nexus: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")}
     return subprocess.run(
-        [str(nexus), *arguments], capture_output=True, text=True, check=False, timeout=60, env=clean | environment
+        [str(nexus), *arguments], capture_output=True, text=True, check=False, timeout=240, env=clean | environment
     )
 
 
@@ -146,7 +146,7 @@ def test_killed_under_load_every_acknowledged_span_counts_once(up) -> None:
     with grpc.insecure_channel(up.grpc) as channel:
         for number in range(everything + len(threads)):
             if number not in acknowledged:
-                channel.unary_unary(EXPORT)(batch(number, size), timeout=10)
+                channel.unary_unary(EXPORT)(batch(number, size), timeout=120)
         everything += len(threads)
     up.post("/otel/aggregate", {"settle": True})
     edges = up.get("/edges")["edges"]
