@@ -11,6 +11,7 @@ from designed.extractors.context_en import clause_span, implicit, modality_of, n
 from designed.extractors.flat import Flat
 from designed.extractors.items import Item
 from designed.extractors.names import Name
+from designed.extractors.pronouns_en import meant, pronoun
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
 from designed.extractors.subject_en import Subject
 from designed.extractors.topics_en import is_topic
@@ -22,7 +23,6 @@ _ONLY_BEFORE = re.compile(
     r"(?:^|[\s(])(?:only|(?:nobody|no one|nothing|none|no [\w-]+(?: [\w-]+)?),? (?:other than|but|except(?: for)?|besides|apart from))\s+(?:the\s+|a\s+)?[`*]*$",
     re.IGNORECASE,
 )
-_OFFERS = frozenset({"exposes", "provides", "offers", "serves"})
 _ONLY_READS = re.compile(r"[;,–—-]\s*(?:but |and )?(?:it |they )?(?:only|just)\s+(?:ever )?reads?\b", re.IGNORECASE)
 _ONLY_VIA = re.compile(
     r"\b(?:only|exclusively|solely|must (?:always )?(?:go|pass|be routed|be made|be sent))\b", re.IGNORECASE
@@ -64,7 +64,7 @@ def frame_statements(
     if not subject:
         return
     arguments = [
-        (slot, name or _meant(frame.get(slot, ""), parts, predicate, context)) for slot, name in predicate.arguments
+        (slot, name or meant(frame.get(slot, ""), parts, predicate, context)) for slot, name in predicate.arguments
     ]
     pairs: list[tuple[str, Name]] = []
     for (slot, name), (_, written) in zip(arguments, predicate.arguments, strict=True):
@@ -200,7 +200,7 @@ def _passive(
     context: Context,
 ) -> Iterator[Statement]:
     verb = parts[predicate.index]
-    arguments = [(slot, name or _pronoun(context)) for slot, name in predicate.arguments]
+    arguments = [(slot, name or pronoun(context)) for slot, name in predicate.arguments]
     agents = [name for slot, name in arguments if name is not None and slot == "by"]
     rule = f"{context.rule}.passive"
     around = parts[max(predicate.clause, predicate.index - 4) : predicate.index + 2]
@@ -342,32 +342,6 @@ def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> 
             return [context.previous]
         return implicit(context)
     return implicit(context) if subject.how == "part" else []
-
-
-def _meant(code: str, parts: Sequence[Item], predicate: Predicate, context: Context) -> Name | None:
-    """‘react to it’, "consumes it": the topic that was named last; else as `_pronoun`."""
-    if code == "C":
-        own = {name.key for name in predicate.subject.names}
-        before = {p.name.key: p.name for p in parts[: predicate.index] if p.name is not None and p.name.key not in own}
-        opens = predicate.relative and len(before) == 1
-        # "When A is slow, B, which calls it": the only other one that is named.
-        return next(iter(before.values())) if opens and not any(n.topic for n in before.values()) else _pronoun(context)
-    if code in ("s", "R"):
-        named = [part.name for part in parts[: predicate.index] if part.name is not None and part.name.topic]
-        if named or context.topic is not None:
-            return named[-1] if named else context.topic
-    offering = parts[: predicate.clause]
-    if code != "s" and any(part.word in _OFFERS for part in offering):
-        # "A exposes an API; B and C consume it"
-        offered = {part.name.key: part.name for part in offering if part.name is not None}
-        return next(iter(offered.values())) if len(offered) == 1 else None
-    return None if code == "s" else _pronoun(context)
-
-
-def _pronoun(context: Context) -> Name | None:
-    """‘can call it’: the thing that the section is about."""
-    found = implicit(context)
-    return found[0] if found and context.previous is None else None
 
 
 def _rule(predicate: Predicate, source: Name) -> str:

@@ -226,7 +226,7 @@ def _noun_subject(parts: Sequence[Item], index: int, context: Context) -> list[N
             and not part.code
             and part.word not in lexicon.SELVES
             and part.word not in lexicon.PARTS
-            and not _NOUNS.fullmatch(part.word)
+            and (_NOUNS.fullmatch(part.word) is None or _MOVES.fullmatch(part.word))
         ):
             break
     return implicit(context)
