@@ -122,14 +122,33 @@ def test_edges_of_both_layers(client: TestClient) -> None:
     assert client.get("/edges", params={"environment": "nowhere"}).json()["edges"] == []
 
 
-def test_pages_of_edges_are_the_whole(client: TestClient) -> None:
-    whole = [e["rid"] for e in client.get("/edges").json()["edges"]]
-    found, cursor = [], ""
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/edges", "edges"),
+        ("/services", "services"),
+        ("/entities", "entities"),
+        ("/documents", "documents"),
+        ("/diff", "findings"),
+    ],
+)
+def test_pages_are_the_whole(client: TestClient, path: str, name: str) -> None:
+    whole = client.get(path).json()[name]
+    found: list[Any] = []
+    cursor = ""
     while cursor is not None:
-        page = client.get("/edges", params={"limit": 1, "cursor": cursor}).json()
-        found += [e["rid"] for e in page["edges"]]
+        page = client.get(path, params={"limit": 1, "cursor": cursor}).json()
+        assert len(page[name]) == 1
+        found += page[name]
         cursor = page["next"]
     assert found == whole
+    assert len(whole) > 1
+
+
+def test_what_people_decide_and_what_is_held_back_is_paged(client: TestClient) -> None:
+    for path, name in (("/entities/decisions", "decisions"), ("/documents/quarantine", "quarantine")):
+        same(client.get(path, params={"limit": 1}).json(), {name: list, "next": (str, type(None))})
+        assert client.get(path, params={"cursor": "-1"}).json()["code"] == "bad_question"
 
 
 def test_an_edge_with_its_series(client: TestClient) -> None:
