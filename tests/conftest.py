@@ -16,12 +16,16 @@ import pytest
 from hypothesis import settings
 from psycopg.conninfo import conninfo_to_dict
 
+from nexus.store import pool
 from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.migrate import migrate
 from nexus.store.pool import Database
 
 for _name in [name for name in os.environ if name.startswith("NEXUS_")]:
     del os.environ[_name]
+
+# A machine that is busy with tests is no database that does not answer.
+pool.CONNECT_TIMEOUT_S = 60.0
 
 # Examples are not timed: the machine is shared. What hypothesis sets under CI (the same examples every time) stays.
 settings.register_profile("untimed", settings.default, deadline=None)
