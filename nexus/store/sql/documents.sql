@@ -121,6 +121,9 @@ ORDER BY id
 -- name: clear_quarantine
 DELETE FROM quarantine WHERE tenant = %(tenant)s AND document = %(document)s
 
+-- name: forget_claims
+DELETE FROM designed_claim WHERE tenant = %(tenant)s AND document_rid = %(document)s
+
 -- name: add_quarantine
 INSERT INTO quarantine (tenant, document, namespace, path, kind, place, line, level, found_at)
 VALUES (%(tenant)s, %(document)s, %(namespace)s, %(path)s, %(kind)s, %(place)s, %(line)s, %(level)s, %(found_at)s)
