@@ -33,6 +33,7 @@ PUBLISHES = Relation.PUBLISHES_OBSERVED.value
 SUBSCRIBES = Relation.SUBSCRIBES_OBSERVED.value
 Edges = tuple[ObservedEdge, ...]
 _ANY = Via()
+_TOPIC = f"{NodeKind.TOPIC.value}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,9 @@ class Indexes:
 
 
 def like(relation: str, source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
-    """Like for like. A documented call of a topic is whatever the service does with it."""
-    if relation == "CALLS" and target.kind == NodeKind.TOPIC:
+    """Like for like. A documented call of a topic, or of a broker, is whatever the service does with it."""
+    target = target.widened
+    if relation == "CALLS" and (target.kind == NodeKind.TOPIC or any(i.startswith(_TOPIC) for i in target.identities)):
         return index.between(PUBLISHES, source, target, environment) + index.between(
             SUBSCRIBES, source, target, environment
         )

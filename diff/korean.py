@@ -137,6 +137,14 @@ _SENTENCES: Final[Sequence[tuple[str, str]]] = (
     ),
     ("nothing says how {t} looks in traces", "{t:이} 트레이스에 어떻게 나타나는지 알 수 없습니다"),
     ("only {p} of such calls of {s} name their target", "{s}의 그런 호출 중 {p}만 대상을 밝힙니다"),
+    (
+        "{s} may reach it through {h}, which passes calls on without their trace",
+        "{s:이} {h:을} 거쳐 호출할 수 있으며, 그 호스트는 트레이스를 잇지 않고 호출을 넘깁니다",
+    ),
+    (
+        "pass the trace context through {h}, or say in entities.yaml which service it is",
+        "{h:이} 트레이스 컨텍스트를 넘기게 하거나, 어느 서비스인지 entities.yaml에 적으십시오",
+    ),
     ("it may be the unmapped host {h}, which {s} calls", "{s:이} 호출하는 미등록 호스트 {h}일 수 있습니다"),
     ("{n} of the days could not be read completely; the rest {R}", "{n}일을 온전히 읽지 못했고, 나머지는 {R}"),
     (

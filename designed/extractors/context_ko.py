@@ -79,14 +79,14 @@ def make(
     source: Name,
     target: Name,
     rule: str,
-    verb: Verb,
+    at: int,
     modality: Modality,
     *,
     drawn: str = "",
     gateway: str = "",
     exclusivity: str = "",
 ) -> Statement:
-    """A statement at a verb."""
+    """A statement at an offset of the flat text."""
     return Statement(
         relation,
         source.raw,
@@ -94,7 +94,7 @@ def make(
         target.raw,
         target.key,
         rule,
-        verb.start,
+        at,
         modality,
         drawn,
         gateway,
@@ -106,14 +106,4 @@ def make_noun(
     relation: str, source: Name, target: Name, at: int, modality: Modality, context: Context, *, exclusivity: str = ""
 ) -> Statement:
     """A statement that nouns carry."""
-    return Statement(
-        relation,
-        source.raw,
-        source.key,
-        target.raw,
-        target.key,
-        f"{context.rule}.noun",
-        at,
-        modality,
-        exclusivity=exclusivity,
-    )
+    return make(relation, source, target, f"{context.rule}.noun", at, modality, exclusivity=exclusivity)

@@ -166,7 +166,7 @@ def _verb(
             if a.role in ("source", "agent") and a.name is not None and not a.name.passive
         ]
         yield from (
-            make(CALLS, s, t, f"{context.rule}.passive", verb, modality, drawn="reversed")
+            make(CALLS, s, t, f"{context.rule}.passive", verb.start, modality, drawn="reversed")
             for s in sources
             for t in themes
             if not t.passive
@@ -194,7 +194,7 @@ def _verb(
                 way,
                 s,
                 f"{context.rule}.via",
-                verb,
+                verb.start,
                 Modality.EXCLUSIVE,
                 gateway=way.raw.name,
                 exclusivity=exclusive,
@@ -220,7 +220,7 @@ def _verb(
                 source,
                 target,
                 f"{context.rule}.{rule}",
-                verb,
+                verb.start,
                 Modality.EXCLUSIVE if exclusive and modality is not Modality.FORBIDDEN else modality,
                 gateway=ways[0].raw.name if ways and exclusive == "only_via" else "",
                 exclusivity=exclusive,
@@ -267,9 +267,9 @@ def _halves(
     rule = f"{context.rule}.via"
     for way in ways:
         if way.topic:
-            yield make(PUBLISHES, source, way, rule, verb, modality)
+            yield make(PUBLISHES, source, way, rule, verb.start, modality)
             if not target.passive:
-                yield make(SUBSCRIBES, target, way, rule, verb, modality, drawn="reversed")
+                yield make(SUBSCRIBES, target, way, rule, verb.start, modality, drawn="reversed")
         else:
-            yield make(CALLS, source, way, rule, verb, modality)
-            yield make(CALLS, way, target, rule, verb, modality)
+            yield make(CALLS, source, way, rule, verb.start, modality)
+            yield make(CALLS, way, target, rule, verb.start, modality)
