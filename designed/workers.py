@@ -8,6 +8,7 @@ from multiprocessing import get_context
 from types import TracebackType
 from typing import Self, TypeVar
 
+from designed.extractors.documents import forget
 from designed.pipeline import DocumentReading, read, read_prose
 from designed.reader import RawClaim, Reader
 from nexus.model.document import SourceText
@@ -37,6 +38,7 @@ class Workers:
         for pool in (self._pool, self._prose_pool):
             if pool is not None:
                 pool.shutdown(cancel_futures=True)
+        forget()
 
     def read(
         self,

@@ -111,7 +111,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
             "maintain",
             "hold",
         ),
-        dict(_IN),
+        _IN | _BY_WAY,
     ),
     "update": dict(_IN) | {"": "d"},
     "write": dict(_IN) | {"": "p"},
@@ -135,7 +135,9 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("mail", "email"), _BY_WAY | {"to": "W"}),
     **dict.fromkeys(("land", "dump"), dict(_IN)),
     "answer": {"from": "R"},
-    **dict.fromkeys(("reconcile", "compare"), dict(_WITH)),
+    **dict.fromkeys(("reconcile", "compare", "file"), dict(_WITH)),
+    "pay": dict(_BY_WAY),
+    "park": {"in": "p", "on": "p"},
     "drain": {"": "s", "from": "S"},
     "fill": {"": "p"},
     "feed": {"into": "W"},
@@ -220,6 +222,7 @@ IRREGULAR: Final[dict[str, tuple[str, str]]] = {
     "go": ("went", "gone"),
     "leave": ("left", "left"),
     "wake": ("woke", "woken"),
+    "pay": ("paid", "paid"),
 }
 
 

@@ -54,7 +54,7 @@ _HEADINGS = (
     (
         Modality.PLANNED,
         re.compile(
-            r"\b(?:roadmap|planned|future|upcoming|to ?do|proposal|proposed|next steps|backlog|target architecture|to-be)\b|로드맵|계획|예정|향후|추후",
+            r"\b(?:roadmap|planned|future|upcoming|to ?do|proposal|proposed|next steps|backlog|target architecture|to-be)\b|로드맵|계획|예정|향후|추후|앞으로|할 ?일|남은 ?(?:작업|과제)|개선 ?(?:사항|과제|방향)|다음 단계|차기",
             re.IGNORECASE,
         ),
     ),

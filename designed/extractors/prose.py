@@ -22,7 +22,7 @@ from designed.extractors.prose_en import HINT, english_statements
 from designed.extractors.prose_ko import KO_HINT, korean_protocol, korean_statements
 from designed.extractors.quantities import quantities
 from designed.extractors.statements import PUBLISHES, SUBSCRIBES, Context, Statement
-from designed.extractors.subjects import is_dependency, subject_of
+from designed.extractors.subjects import is_dependency, is_whole, subject_of
 from designed.extractors.tables import table_statements
 from designed.place import Lines
 from designed.reader import Place, RawClaim, RawName
@@ -79,7 +79,9 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
                 (
                     block.level,
                     heading,
-                    None if outer is not None and is_dependency(heading) else subject_of(heading, registry),
+                    None
+                    if (outer is not None and is_dependency(heading)) or (block.level == 1 and is_whole(heading))
+                    else subject_of(heading, registry),
                 )
             )
             here = _below(tuple(h for _, h, _ in path), next((s for _, _, s in reversed(path) if s is not None), base))
