@@ -199,3 +199,9 @@ def test_a_korean_answer_tells_findings_in_korean() -> None:
     found = answer("orders가 billing과의 약속을 지키고 있나요?", findings=korean)
     assert "오류가 납니다" in found.text
     assert "violated" not in found.text
+
+
+def test_where_no_edge_holds_a_rule_or_a_promise_the_documents_are_asked() -> None:
+    for question in ("does ledger keep its SLO?", "who is allowed to call orders?"):
+        assert answer(question).packet.kind == "document"
+    assert answer("may audit call mailer?").packet.kind == "document"
