@@ -84,10 +84,12 @@ def _put_numbers(out: Bytes, at: Ints, lengths: Ints, numbers: Ints) -> None:
 def _put_bytes(out: Bytes, at: Ints, lengths: Ints, begins: Ints, data: Bytes) -> None:
     for row in range(len(at)):
         _put(out, at[row], lengths[row], _LENGTH_BYTES)
-        to, begin = at[row] + _LENGTH_BYTES, begins[row]
-        for byte in range(lengths[row]):
+        size = max(lengths[row], 0)
+        # Where a place could be negative, which counts from the end, bytes are copied one by one.
+        to, begin = np.uint64(at[row] + _LENGTH_BYTES), np.uint64(begins[row])
+        for byte in range(np.uint64(size)):
             out[to + byte] = data[begin + byte]
-        at[row] += _LENGTH_BYTES + max(lengths[row], 0)
+        at[row] += _LENGTH_BYTES + size
 
 
 __all__ = ["copied"]
