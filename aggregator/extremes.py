@@ -38,7 +38,7 @@ EXAMPLE_SCHEMA: Final = {
 def bounds(samples: pl.DataFrame) -> pl.DataFrame:
     """`edge`, `start` and `BOUNDS` (null where there is no latency)."""
     place, first = places(samples)
-    found = {}
+    found: dict[str, pl.Expr] = {}
     for name, lowest, highest in zip(("at", *LATENCIES), BOUNDS[::2], BOUNDS[1::2], strict=True):
         low = np.full(len(first), np.iinfo(np.int64).max)
         high = np.full(len(first), _MISSING)

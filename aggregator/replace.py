@@ -52,11 +52,11 @@ def roll(
         )
     revision = revise(pending, edges, change, now, standing)
     tenants = revision.pending.tenants
-    held = pending.parts.totals.join(revision.keys, on=ROW, how="semi")
+    before = pending.parts.totals.join(revision.keys, on=ROW, how="semi")
     written = revision.pending.parts.of(revision.keys)
     observed.replace_rows(
         connection,
-        _keys(observed.PENDING, held, tenants, shard),
+        _keys(observed.PENDING, before, tenants, shard),
         _stored(observed.PENDING, codec.encode(written), tenants, shard),
     )
     if revision.at_once.gone.height:

@@ -160,8 +160,9 @@ def requests(count, services, late, duplicates, seed, warm=0):
         main, rest = templates[n % len(templates)]
         traces = rng.integers(1, 2**63, size=(TRACES, 2), dtype=np.uint64).view(np.dtype((np.void, 16)))
         spans = rng.integers(1, 2**63, size=(TRACES, len(SHAPE)), dtype=np.uint64)
-        base = BASE_NS + n * 2_000_000 + (AFTER_WARM_NS if n >= warm else 0)
-        starts = np.int64(base) + rng.integers(0, 1_000_000_000, size=TRACES)
+        starts = np.int64(BASE_NS + n * 2_000_000 + (n >= warm) * AFTER_WARM_NS) + rng.integers(
+            0, 1_000_000_000, size=TRACES
+        )
         lengths = rng.integers(1_000, 50_000_000, size=(TRACES, len(SHAPE)))
         out.append(main.make(traces, spans, starts, lengths))
         waiting.append(rest.make(traces, spans, starts, lengths))

@@ -39,11 +39,11 @@ class _Column:
 
     def __init__(self, series: pl.Series) -> None:
         known = series.is_not_null().to_numpy()
-        if (width := _WIDTHS.get(series.dtype.base_type())) is not None:
+        self._numbers: Ints | None = None
+        if series.dtype.is_integer():
             self._numbers = series.fill_null(0).cast(pl.Int64).to_numpy()
-            self.lengths = np.where(known, width, _NULL)
+            self.lengths = np.where(known, _WIDTHS[series.dtype.base_type()], _NULL)
             return
-        self._numbers = None
         array = series.cast(pl.Binary).rechunk().to_arrow()
         _, offsets, data = array.buffers()
         ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
