@@ -42,6 +42,7 @@ def call_steps(spans: Steps) -> pl.DataFrame:
         & (role[spans.array("up")] != Role.PUBLISH)
         & (role != Role.PROCESS)
         & (role != Role.POLL)
+        & ((role != Role.SETTLE) | (spans.array("kind") == Kind.CLIENT))
     )
     return without_details(spans.where(found, ("row", "up", "sid", "kind")))
 

@@ -76,7 +76,7 @@ def delivers(spans: Steps, published: pl.DataFrame, handlers: pl.DataFrame, ties
 
 
 def _ties(spans: Steps, pairs: pl.DataFrame, *more: str) -> list[pl.Series]:
-    return by(spans, pairs, ("h_content", "x_content", "x_entry"), ("mute", "no_latency", *more))
+    return by(spans, pairs, ("h_content", "x_content", "x_entry"), ("mute", "no_latency", "boundary", *more))
 
 
 def _both(spans: Steps) -> Callable[[pl.DataFrame], pl.DataFrame]:
@@ -84,7 +84,13 @@ def _both(spans: Steps) -> Callable[[pl.DataFrame], pl.DataFrame]:
         classes = said(spans, "x_")(said(spans, "h_")(classes.drop("h_p", "x_p")))
         return classes.with_columns(
             h_error=pl.col("h_error") & ~pl.col("mute"),
-            system=pl.coalesce("x_msg_system", "h_msg_system", pl.col("via").str.extract(r"^([^/]*)/", 1)),
+            # A span that is no producer tells of what came to it, not of what it sent.
+            family=pl.coalesce(pl.when(~pl.col("boundary")).then("x_family"), "h_family"),
+            system=pl.coalesce(
+                pl.when(~pl.col("boundary")).then("x_msg_system"),
+                "h_msg_system",
+                pl.col("via").str.extract(r"^([^/]*)/", 1),
+            ),
         )
 
     return wide
@@ -171,7 +177,7 @@ def _messages(spans: Steps, pairs: pl.DataFrame) -> Facts:
         **_edge(),
         messages=pl.col("n"),
         observed=pl.col("n"),
-        protocol=pl.coalesce("x_family", "h_family", "system", pl.lit("unknown")),
+        protocol=pl.coalesce("family", "system", pl.lit("unknown")),
         n_protocol=pl.col("n"),
         via=pl.col("via"),
         n_via=pl.col("n"),

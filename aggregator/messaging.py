@@ -38,6 +38,7 @@ def pushes(spans: Steps) -> pl.DataFrame:
         & (role[spans.array("up")] == Role.PUBLISH)
         & (role != Role.PROCESS)
         & (role != Role.POLL)
+        & (role != Role.SETTLE)
     )
     children = without_details(spans.where(found, ("row", "up", "sid", "kind")))
     return children.select(handler="row", producer=pl.col("parent").cast(pl.UInt32), by=pl.lit(PARENT, pl.UInt8))
@@ -75,14 +76,19 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     )
     published = published.join(taken, on="head", how="left", maintain_order="left")
     system, destination = pl.coalesce("system", "t_system"), pl.coalesce("destination", "t_destination")
-    published = published.with_columns(topic=topic_label(system, destination)).drop("t_system", "t_destination")
+    published = published.with_columns(system=system, destination=destination, topic=topic_label(system, destination))
+    published = published.drop("t_system", "t_destination")
     handlers = consumed.handlers
     own = spans.take(handlers["row"], names)
     mate = spans.take(handlers["mate"], names[:2]).rename({"msg_system": "m_system", "topic": "m_topic"})
     handlers = pl.concat([handlers, own, mate], how="horizontal")
     asks = handlers.filter(pl.coalesce("topic", "m_topic").is_null() | pl.coalesce("msg_system", "m_system").is_null())
-    senders = ties.join(asks.select(handler="row"), on="handler", how="semi").filter(
-        pl.any_horizontal(pl.col("x_system", "x_destination").is_not_null())
+    # A sender may have its destination from another that it is tied to.
+    named = published.select(producer="row", x_system="system", x_destination="destination")
+    senders = (
+        consumed.ties.join(asks.select(handler="row"), on="handler", how="semi")
+        .join(named, on="producer")
+        .filter(pl.any_horizontal(pl.col("x_system", "x_destination").is_not_null()))
     )
     senders = pl.concat(
         [senders, spans.take(senders["producer"], ("start_ns", "key")).select(x_start="start_ns", x_key="key")],

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from answer.evidence import passage_windows
 from answer.fit import overlap
 from nexus.model.finding import Flag
 from nexus.ports.answers import Packet, QuestionKind, Verification
@@ -39,7 +40,11 @@ def parts(packet: Packet, verification: Verification) -> Parts:
     passages = [p for p in packet.passages if p.marker in cited]
     edges = [e for e in packet.edges if e.marker in cited]
     best = max(
-        (overlap(packet.query, " ".join((*p.hit.passage.section, p.hit.passage.text))) for p in passages), default=0.0
+        (
+            overlap(packet.query, " ".join((*p.hit.passage.section, *passage_windows(p.hit.passage.text))))
+            for p in passages
+        ),
+        default=0.0,
     )
     fit = best * (0.6 if packet.weak else 1.0)
     if packet.kind is not QuestionKind.DOCUMENT and edges:

@@ -198,6 +198,10 @@ _PASSIVE_EN = re.compile(
     _I,
 )
 _RELATIVE_EN = re.compile(rf"⟦(\d+)⟧,?\s+(?:which|that|whom)\s+(?:the\s+)?⟦(\d+)⟧\s+(?:\w+\s+)?{_VERB_EN}\b", _I)
+# "Which endpoints of A does B call": B calls A.
+_OWNED_EN = re.compile(
+    r"\b(?:of|on|from|in)\s+(?:the\s+)?⟦(\d+)⟧\s+(?:does|do|did|is|are|was|has)\s+(?:the\s+)?⟦(\d+)⟧", _I
+)
 _PASSIVE_KO = re.compile(r"(?:호출|사용|조회|요청|이용|참조|발행|구독|소비)(?:되|돼|됩|된|받)|불리|의해|쓰이")
 _SUBJECT = r"(?:이|가|은|는|께서|에서|도|만)"
 
@@ -258,6 +262,9 @@ def source_and_target(masked: str, order: list[int], language: str) -> list[int]
             source = next((n for n in subjects if n != target), next((n for n in order if n != target), target))
             return [source, target]
         return [first, second]
+    owned = _OWNED_EN.search(masked)
+    if owned and {int(owned[1]), int(owned[2])} <= set(order):
+        return [int(owned[2]), int(owned[1])]
     relative = _RELATIVE_EN.search(masked)
     if relative and {int(relative[1]), int(relative[2])} <= set(order):
         return [int(relative[2]), int(relative[1])]
@@ -301,7 +308,7 @@ def _side_ko(masked: str, slot: int) -> str:
 
 _NAMEISH = r"[A-Za-z][\w./-]*[A-Za-z0-9]"
 _NOT_NAMES = frozenset(
-    "work function run operate succeed start the a an by of to it they them this that these those anyone anybody someone somebody nothing db dbs service services system systems anything something everything who what which all our any is are was were does do did be been "
+    "slo sla slos slas we us i you me my your he she his her their work function run operate succeed start the a an by of to it they them this that these those anyone anybody someone somebody nothing db dbs service services system systems anything something everything who what which all our any is are was were does do did be been "
     "component components team app application other others each database topic queue most errors error calls requests traffic users user call use used direct directly and or not "
     "documented undocumented down up fails fail breaks break documentation docs document documents architecture design traces telemetry".split()
 )
@@ -325,7 +332,7 @@ def unknown_names(masked: str, language: str) -> tuple[str, ...]:
         found += [m[1] for m in re.finditer(pattern, masked, _I)]
     # 발행하는 서비스, 하위 서비스: what a service does or where it stands is no name.
     generic = re.compile(
-        r"^(?:어떤|어느|무슨|모든|다른|이|그|저|각|상위|하위|해당|관련|[가-힣]*(?:는|은|던|한|된|할|될|인))?\s?서비스$"
+        r"^(?:어떤|어느|무슨|모든|다른|이|그|저|각|상위|하위|해당|관련|(?:몇\s?)?개의|[가-힣]*(?:는|은|던|한|된|할|될|인))?\s?서비스$"
     )
     names = [
         n

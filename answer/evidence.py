@@ -121,8 +121,14 @@ def describe(item: EdgeEvidence, changes: tuple[Change, ...] = ()) -> list[str]:
     head = f"{shown(edge.source.name)} {VERB[edge.relation.value.removesuffix('_OBSERVED')]} {shown(edge.target.name)}"
     lines = _observed(edge, head) if isinstance(edge, ObservedEdge) else _designed(edge, head)
     lines += [f"drift: {f.flag} ({f.status}): {f.summary}" for f in item.findings]
+    lines += [f"promise: {text}" for text in promises(item)]
     lines += [_change(c) for c in changes if c.rid == edge.rid]
     return lines
+
+
+def promises(item: EdgeEvidence) -> list[str]:
+    """What the diff says of the promises on an edge, each once: met, violated or inconclusive, with its bounds."""
+    return list(dict.fromkeys(p["text"] for f in item.findings for p in f.details.get("promises", ())))
 
 
 def _change(change: Change) -> str:
@@ -235,7 +241,7 @@ def evidence_of(packet: Packet, registry: Registry) -> dict[str, Evidence]:
         if isinstance(e.edge, DesignedEdge) and stands(e.edge)
     }
     seen = {(e.edge.source.name, e.edge.target.name) for e in packet.edges if isinstance(e.edge, ObservedEdge)}
-    found.update({e.marker: _edge(e, registry, known, seen, packet.changes) for e in packet.edges})
+    found.update({e.marker: _edge(e, registry, known, seen, packet) for e in packet.edges})
     return found
 
 
@@ -315,11 +321,13 @@ def _edge(
     registry: Registry,
     known: set[tuple[str, str]],
     seen: set[tuple[str, str]],
-    changes: tuple[Change, ...],
+    packet: Packet,
 ) -> Evidence:
     edge = item.edge
     # The name of an operation comes from a span: where it speaks to a model, it carries nothing.
-    lines = [line for line in describe(item, changes) if not INSTRUCTION.search(line)]
+    lines = [line for line in describe(item, packet.changes) if not INSTRUCTION.search(line)]
+    if isinstance(edge, ObservedEdge):
+        lines += [f"telemetry gap: {gap}" for gap in packet.gaps]
     text = "\n".join(lines)
     ends = (edge.source.name, edge.target.name)
     source, target = aliases(registry, ends[0]), aliases(registry, ends[1])

@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from answer import changes as changing
 from answer import graph
 from answer.codevalues import beside, names_in
 from answer.debt import debts
 from answer.fit import relevant
 from answer.followup import Rewritten, rewrite
+from answer.found import DEFAULT_SINCE, MAX_EDGES, Found, edges_for
 from answer.names import similar
 from answer.question import Question, analyse
 from answer.sources import GraphSource, Ports
 from nexus.errors import DependencyError, StoreUnavailable
-from nexus.model.edge import ObservedEdge
 from nexus.model.entity import Entity
 from nexus.model.finding import Finding
 from nexus.model.registry import Registry
 from nexus.model.window import TimeRange
-from nexus.ports.answers import AnswerRequest, Change, Edge, EdgeEvidence, Packet, PassageEvidence, QuestionKind, Route
+from nexus.ports.answers import (
+    AnswerRequest,
+    Asks,
+    EdgeEvidence,
+    Packet,
+    PassageEvidence,
+    QuestionKind,
+)
 from nexus.ports.code import CodeAnchor, CodeReader, CodeValue
 from nexus.ports.search import Hit, Retriever, SearchRequest, SearchResult
 
 K = QuestionKind
-DEFAULT_SINCE = timedelta(days=1)
-# Edges of a packet; the nearest and busiest are kept.
-MAX_EDGES = 40
-CONTEXT_EDGES = 16
-
-
-@dataclass(slots=True)
-class _Found:
-    """Edges with their hops, and what the kind of question makes of them."""
-
-    edges: list[tuple[Edge, int]]
-    routes: tuple[Route, ...] = ()
-    changes: tuple[Change, ...] = ()
-    affected: tuple[tuple[str, int, bool], ...] = ()
-    # Entities whose findings belong to the packet; None = all findings.
-    about: tuple[Entity, ...] | None = ()
-    truncated: bool = False
+# "Is it down?" is asked of now.
+NOW_SPAN = timedelta(hours=1)
+# Kinds whose answer shows what a conflict on an edge is about.
+_CITES_BOTH = frozenset({K.WHY, K.DOCUMENTED, K.HEALTH, K.CALLERS, K.CALLEES})
 
 
 def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet, Registry]:
@@ -62,10 +54,11 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
         question = analyse(rewritten.query, source.registry, now)
     if request.ends is not None:
         question = _named(question, request.ends, source)
+    source.language = rewritten.language or question.language
     window = _window(request, question, now)
     source.window = window
     result = _search(request, rewritten, ports.retriever)
-    found = _edges(question, source, now) if request.include_graph and rewritten.source != "documents" else _Found([])
+    found = edges_for(question, source, now) if request.include_graph and rewritten.source != "documents" else Found([])
     if (
         not found.edges
         and question.kind not in {K.DOCUMENT, K.CHANGED}
@@ -75,6 +68,13 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
         asked = replace(question, kind=K.DOCUMENT)
         question = asked if relevant(result, asked, source.registry) else question
     findings = source.findings(found.about or ()) if found.about is None or found.about else []
+    if question.kind in _CITES_BOTH and found.about:
+        if len(found.about) == 2:
+            findings = source.concerning(found.about[0], found.about[1], findings)
+        known = [e for e, _ in found.edges]
+        found.edges += [
+            (e, 1) for e in source.sides([e for e, hops in found.edges if hops == 0], findings) if e not in known
+        ]
     edges = _evidence(found, source, findings)
     hits = relevant(result, question, source.registry) if rewritten.source != "traces" else ()
     if rewritten.source not in {"", "traces", "documents"}:
@@ -89,7 +89,7 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
     gaps = source.gaps() if question.kind is not K.DOCUMENT else ()
     packet = Packet(
         query=request.query,
-        language=rewritten.language or question.language,
+        language=source.language,
         kind=question.kind,
         now=now,
         window=window,
@@ -100,6 +100,7 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
         ambiguous=question.ambiguous,
         unknown=tuple((name, tuple(e.name for e in similar(source.registry, name, 3))) for name in question.unknown),
         relation=question.relation,
+        asks=question.asks,
         routes=found.routes,
         changes=found.changes,
         affected=found.affected,
@@ -149,6 +150,8 @@ def _window(request: AnswerRequest, question: Question, now: datetime) -> TimeRa
         return request.window
     if question.kind is K.CHANGED:
         return TimeRange(question.since or now - DEFAULT_SINCE, now)
+    if question.asks is Asks.ALIVE and question.since is None:
+        return TimeRange(now - NOW_SPAN, now)
     return TimeRange(question.since, None)
 
 
@@ -182,139 +185,7 @@ def _search(request: AnswerRequest, rewritten: Rewritten, retriever: Retriever) 
     )
 
 
-def _edges(question: Question, source: GraphSource, now: datetime) -> _Found:
-    if question.ambiguous and question.kind is not K.DOCUMENT:
-        return _Found([])
-    if question.kind is K.CHANGED:
-        return _changed(question, source, now)
-    if question.kind is K.DOCUMENTED and not question.subjects:
-        return _undocumented(source)
-    if question.kind in {K.WHY, K.PATH} and len(question.subjects) < 2:
-        return _Found([])
-    if not question.subjects:
-        return _Found([])
-    subject = question.subjects[0]
-    start = source.start(subject)
-    if question.kind is K.PATH:
-        return _path(question, source)
-    if question.kind in {K.WHY, K.DOCUMENTED, K.HEALTH} and len(question.subjects) >= 2:
-        return _between(question, source)
-    if question.kind is K.IMPACT:
-        nodes, used, cut = graph.affected(start, source.touching, source.key)
-        edges = sorted(((e, 0) for e in used.values()), key=_rank)
-        return _Found(
-            edges,
-            affected=tuple((source.shown(n).name, d, later) for n, d, later in nodes),
-            about=(subject,),
-            truncated=cut,
-        )
-    touching = source.touching(start)
-    if question.kind in {K.CALLERS, K.CALLEES}:
-        return _Found(sorted(((e, 0) for e in _sided(question, touching, start, source)), key=_rank), about=(subject,))
-    if question.kind in {K.HEALTH, K.DOCUMENTED}:
-        return _Found(sorted(((e, 0) for e in touching), key=_rank), about=(subject,))
-    return _context(question, source)
-
-
-def _rank(item: tuple[Edge, int]) -> tuple[int, bool, int, str]:
-    edge, hops = item
-    return hops, not isinstance(edge, ObservedEdge), -graph.weight(edge), edge.rid
-
-
-def _sided(question: Question, touching: Iterable[Edge], start: str, source: GraphSource) -> list[Edge]:
-    """Edges on the asked side. Who calls a topic: its publishers and subscribers, as the question narrows it."""
-    kept = []
-    for edge in touching:
-        at_target = source.key(edge.target) == start
-        if source.key(edge.source) == source.key(edge.target) or at_target != (question.kind is K.CALLERS):
-            continue
-        relation = graph.base(edge.relation)
-        if (question.relation == "publish" and relation != "PUBLISHES") or (
-            question.relation == "subscribe" and relation != "SUBSCRIBES"
-        ):
-            continue
-        kept.append(edge)
-    # A delivery repeats what the topic's two edges say; it stands alone only where they are not there.
-    direct = [e for e in kept if graph.base(e.relation) != "DELIVERS"]
-    return direct or kept
-
-
-def _between(question: Question, source: GraphSource) -> _Found:
-    a, b = question.subjects[0], question.subjects[1]
-    edges = source.between(a, b)
-    about = (a, b)
-    if edges:
-        return _Found([(e, 0) for e in edges], about=about)
-    reverse = source.between(b, a)
-    routes, used, cut = graph.paths(source.start(a), source.start(b), source.touching, source.key)
-    return _Found(
-        [(e, 1) for e in [*reverse, *(e for e in used.values() if e not in reverse)]],
-        routes=_shown(routes, source),
-        about=about,
-        truncated=cut,
-    )
-
-
-def _shown(routes: list[Route], source: GraphSource) -> tuple[Route, ...]:
-    return tuple(Route(tuple(source.shown(node) for node in route.nodes), route.steps) for route in routes)
-
-
-def _path(question: Question, source: GraphSource) -> _Found:
-    a, b = question.subjects[0], question.subjects[1]
-    routes, used, cut = graph.paths(source.start(a), source.start(b), source.touching, source.key)
-    if not routes and not cut and not question.directed:
-        # "How are A and B connected" has no direction; a path that runs the other way is shown as it runs.
-        routes, used, cut = graph.paths(source.start(b), source.start(a), source.touching, source.key)
-    order = {
-        rid: n for n, rid in enumerate(dict.fromkeys(rid for route in routes for step in route.steps for rid in step))
-    }
-    return _Found(
-        [(e, order[e.rid]) for e in sorted(used.values(), key=lambda e: order[e.rid])],
-        routes=_shown(routes, source),
-        about=(a, b),
-        truncated=cut,
-    )
-
-
-def _changed(question: Question, source: GraphSource, now: datetime) -> _Found:
-    since = source.window.start or now - DEFAULT_SINCE
-    end = source.window.end or now
-    subject = question.subjects[0] if question.subjects else None
-    after = source.seen(TimeRange(since, end), subject)
-    before = source.seen(TimeRange(since - (end - since), since), subject)
-    found = changing.compare(before, after, since)
-    if question.only_worse:
-        found = [c for c in found if changing.worse(c)]
-    found = found[:MAX_EDGES]
-    # What is gone is shown as it was.
-    by_rid: dict[str, Edge] = {e.rid: e for e in (*before, *after)}
-    rids = dict.fromkeys(c.rid for c in found)
-    return _Found([(by_rid[rid], 0) for rid in rids], changes=tuple(found), about=(subject,) if subject else None)
-
-
-def _undocumented(source: GraphSource) -> _Found:
-    """No entity named: what the diff says as a whole."""
-    edges: dict[str, Edge] = {}
-    for finding in source.findings(()):
-        if finding.flag == "observed_only" and finding.observed is not None:
-            edges.setdefault(finding.observed.rid, finding.observed)
-    return _Found([(e, 0) for e in list(edges.values())[:MAX_EDGES]], about=None)
-
-
-def _context(question: Question, source: GraphSource) -> _Found:
-    """A question to the documents: the neighbourhood of what it names, as context."""
-    edges: dict[str, tuple[Edge, int]] = {}
-    cut = False
-    for entity in question.named[:3]:
-        walk = graph.neighbourhood(source.start(entity), source.touching, source.key, 2)
-        cut = cut or walk.truncated
-        for rid, item in walk.edges.items():
-            if rid not in edges or edges[rid][1] > item[1]:
-                edges[rid] = item
-    return _Found(sorted(edges.values(), key=_rank)[:CONTEXT_EDGES], about=question.named[:3], truncated=cut)
-
-
-def _evidence(found: _Found, source: GraphSource, findings: list[Finding]) -> tuple[EdgeEvidence, ...]:
+def _evidence(found: Found, source: GraphSource, findings: list[Finding]) -> tuple[EdgeEvidence, ...]:
     kept = found.edges[: MAX_EDGES if not (found.affected or found.routes) else graph.MAX_EDGES]
     return tuple(
         EdgeEvidence(f"E{n}", source.named(edge), source.on(edge, findings), hops)

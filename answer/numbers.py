@@ -64,7 +64,8 @@ def _same_date(said: str, known: str) -> bool:
 
 def _cue(text: str, date: str) -> str:
     """Whether a date is called the first or the last, by the nearest such word before it (in Korean also behind it)."""
-    at = text.find(date.split(" ", maxsplit=1)[0])
+    # First and last may be of one day: then the time tells them apart.
+    at = text.find(date) if date in text else text.find(date.split(" ", maxsplit=1)[0])
     if at < 0:
         return ""
     before = [(m.start(), name) for name, pattern in _CUES for m in pattern.finditer(text, 0, at)]

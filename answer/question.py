@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from answer import cues
+from answer.asks import kind_asked, kind_at_last, verdicts_asked
 from answer.language import bare, language_of
 from answer.when import since
 from nexus.model.entity import Entity
 from nexus.model.names import has_suffix, stem
 from nexus.model.registry import Mention, Registry
-from nexus.ports.answers import QuestionKind
+from nexus.ports.answers import Asks, QuestionKind
 
 K = QuestionKind
 
@@ -39,6 +40,9 @@ class Question:
     relation: str = ""
     # A path question that says from where to where.
     directed: bool = False
+    asks: Asks = Asks.PLAIN
+    # Of a question that names nothing, about all that documents say: the flags or kinds of findings that it wants.
+    verdicts: frozenset[str] = frozenset()
     # Only what broke (errors, disappearances) is asked, not every change.
     only_worse: bool = False
 
@@ -58,7 +62,7 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
     # A one-word name ("payment") counts in a question about the graph; in one to the documents only where the text marks it as a name.
     masked, slots = _mask(text, _every(text, registry))
     order = _order(masked)
-    kind, said = _kind(masked, len(order), language)
+    kind, said, asks = _kind(masked, len(order), language)
     if kind is K.DOCUMENT:
         masked, slots = _mask(text, registry.mentions(text))
         order = _order(masked)
@@ -81,6 +85,8 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
         since=since(text, now),
         relation=cues.narrowed(masked),
         directed=cues.directed(masked),
+        asks=asks,
+        verdicts=verdicts_asked(masked) if kind is K.DOCUMENTED else frozenset(),
         only_worse=bool(cues.WORSE.search(masked)),
     )
 
@@ -162,20 +168,25 @@ def _mask(text: str, mentions: list[Mention]) -> tuple[str, list[_Slot]]:
     return re.sub(r"(⟦\d+⟧)\s+(?:서비스|데이터베이스|토픽|큐)(?=[가-힣]?)", r"\1", masked), slots
 
 
-def _kind(masked: str, count: int, language: str) -> tuple[QuestionKind, bool]:
-    """The kind, and whether a cue says it; else the side of callers and callees is read from the grammar."""
+def _kind(masked: str, count: int, language: str) -> tuple[QuestionKind, bool, Asks]:
+    """The kind, whether a cue says it (else the side of callers and callees is read from the grammar), and what is asked."""
+    plain = Asks.PLAIN
+    if (found := kind_asked(masked, count)) is not None:
+        return found[0], True, found[1]
     table = cues.KOREAN if language == "ko" else cues.ENGLISH
     if cues.ABOUT_TEXT.search(masked) and not (count >= 2 and table[0][1].search(masked)):
-        return K.DOCUMENT, False
+        return K.DOCUMENT, False, plain
     for kind, pattern, least in table:
         if count >= least and pattern.search(masked):
-            return kind, True
+            return kind, True, plain
     if count >= 2 and cues.VERBS[language].search(masked):
         # "Does checkout call fx?": the whole relation is reported.
-        return K.WHY, False
+        return K.WHY, False, plain
+    if (found := kind_at_last(masked, count)) is not None:
+        return found[0], True, found[1]
     if count <= 1 and cues.ASKS_RELATION[language].search(masked) and not cues.asks_for_a_property(masked):
-        return K.CALLERS, False
-    return K.DOCUMENT, False
+        return K.CALLERS, False, plain
+    return K.DOCUMENT, False, plain
 
 
 def _with_one(masked: str, order: list[int], language: str) -> QuestionKind:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from answer.names import Spelling, with_nodes
 from nexus.errors import DependencyError
 from nexus.model.document import Classification
-from nexus.model.edge import ObservedEdge
+from nexus.model.edge import DesignedEdge, ObservedEdge
 from nexus.model.entity import Entity
-from nexus.model.finding import Finding
+from nexus.model.finding import Finding, Flag
 from nexus.model.registry import Registry
 from nexus.model.service import Node, NodeKind
 from nexus.model.window import TimeRange
@@ -26,6 +26,7 @@ from nexus.ports.search import Retriever
 MAX_TOUCHING = 500
 MAX_WIDE = 5000
 _NODE_KINDS = frozenset(NodeKind)
+_FLAGS = frozenset(flag.value for flag in Flag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class GraphSource:
         self._tenant, self._clearance, self._namespaces = tenant, clearance, namespaces
         self._environment, self._layer = environment, layer
         self.window = window
+        self.language = "en"
         self.degraded: list[str] = []
         self._touching: dict[str, list[Edge]] = {}
         self._nodes: dict[str, tuple[str, ...]] = {}
@@ -171,8 +173,8 @@ class GraphSource:
             for g in coverage.gaps
         )
 
-    def findings(self, entities: Iterable[Entity]) -> list[Finding]:
-        """Drift findings on the entities (all where none is given); a failing diff degrades the packet and says so."""
+    def findings(self, entities: Iterable[Entity], verdict: str = "") -> list[Finding]:
+        """Drift findings on the entities (all where none is given), of one flag or kind where it is given; a failing diff degrades the packet and says so."""
         found: dict[str, Finding] = {}
         try:
             names = [name for entity in entities for name in self.spelling.names(entity)]
@@ -182,8 +184,11 @@ class GraphSource:
                     self._clearance,
                     self._namespaces,
                     environment=self._environment,
+                    flag=verdict if verdict in _FLAGS else "",
+                    status="" if verdict in _FLAGS else verdict,
                     entity=name,
                     limit=0 if name else 200,
+                    language=self.language,
                 )
                 report = self._drift.report(wanted)
                 if report is not None:
@@ -193,11 +198,51 @@ class GraphSource:
         return sorted(found.values(), key=lambda f: (-f.rank, f.fingerprint))
 
     def on(self, edge: Edge, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """The findings about one edge."""
+        """The findings about one edge: on its two ends, and conflicts of which it is one side (a rule, the opposite direction, another mode)."""
         ends = (self.key(edge.source), self.key(edge.target))
         relation = edge.relation.value.removesuffix("_OBSERVED")
         return tuple(
             f
             for f in findings
-            if (self.key(f.source), self.key(f.target)) == ends and f.relation.removesuffix("_OBSERVED") == relation
+            if ((self.key(f.source), self.key(f.target)) == ends and f.relation.removesuffix("_OBSERVED") == relation)
+            or (f.flag is Flag.CONFLICT and is_side(edge, f))
         )
+
+    def concerning(self, one: Entity, other: Entity, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings between two entities, whichever way, by their own ends or by those of what was observed."""
+        ends = {self.start(one), self.start(other)}
+        return [
+            f
+            for f in findings
+            if {self.key(f.source), self.key(f.target)} == ends
+            or (f.observed is not None and {self.key(f.observed.source), self.key(f.observed.target)} == ends)
+        ]
+
+    def sides(self, edges: Iterable[Edge], findings: Iterable[Finding]) -> list[Edge]:
+        """What else conflicts on these edges are about: the documents against an observed edge, the traffic against a documented one."""
+        known = {edge.rid: edge for edge in edges}
+        found: dict[str, Edge] = {}
+        for finding in findings:
+            if finding.flag is not Flag.CONFLICT or not any(self.on(e, (finding,)) for e in known.values()):
+                continue
+            for edge in (*self.touching(self.key(finding.source)), *self.touching(self.key(finding.target))):
+                if edge.rid not in known and is_side(edge, finding):
+                    found[edge.rid] = edge
+        return [found[rid] for rid in sorted(found)]
+
+    def rules(self, target: Entity) -> list[DesignedEdge]:
+        """Documented rules about everyone who uses an entity."""
+        end = self.start(target)
+        return [
+            e
+            for e in self.touching(end)
+            if isinstance(e, DesignedEdge) and self.key(e.target) == end and any(c.exclusivity for c in e.claims)
+        ]
+
+
+def is_side(edge: Edge, finding: Finding) -> bool:
+    """Whether an edge is what a finding was observed on, or where one of its claims stands."""
+    if isinstance(edge, ObservedEdge):
+        return finding.observed is not None and finding.observed.rid == edge.rid
+    said = {(c.document.uri, c.quote) for c in finding.designed.claims} if finding.designed is not None else set()
+    return any((c.document.uri, c.quote) in said for c in edge.claims)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 import httpx
-from mcp.server.mcpserver import MCPServer
+import mcp_types
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -41,13 +44,32 @@ def build_server(backend: Callable[[], AbstractAsyncContextManager[Backend]]) ->
         async with backend() as made:
             yield made
 
-    server: MCPServer[Backend] = MCPServer(
-        "nexus", title="Nexus", instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING"
-    )
+    server = _Server("nexus", title="Nexus", instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING")
     tools: dict[str, Tool] = load_plugins("api.tools", "TOOL")
     for name, tool in tools.items():
         server.add_tool(tool.call, name=name, title=tool.title, annotations=tool.annotations(), structured_output=True)
     return server
+
+
+class _Server(MCPServer[Backend]):
+    """Refuses arguments that a tool does not have: one that is spelt wrong would change nothing, and the answer would look like what was asked for."""
+
+    async def list_tools(self) -> list[mcp_types.Tool]:
+        """The tools, whose schemas say so too."""
+        tools = await super().list_tools()
+        for tool in tools:
+            tool.input_schema["additionalProperties"] = False
+        return tools
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Backend, Any] | None = None
+    ) -> mcp_types.CallToolResult | mcp_types.InputRequiredResult:
+        """Call a tool. ToolError names the arguments that it does not have, and those that it has."""
+        for tool in await super().list_tools():
+            known = tool.input_schema.get("properties", {})
+            if tool.name == name and (unknown := [argument for argument in arguments if argument not in known]):
+                raise ToolError(f"{name} has no argument {', '.join(unknown)}; it has {', '.join(known) or 'none'}")
+        return await super().call_tool(name, arguments, context)
 
 
 def remote(url: str, token: str | None, timeout_s: float = 120.0) -> Callable[[], AbstractAsyncContextManager[Backend]]:

@@ -103,14 +103,13 @@ def main() -> None:
             Clock(),
             lambda _tenant: (),
             arguments.workers,
-            progress,
         )
         try:
             for name, change in (("first run", None), ("nothing changed", None), ("one document changed", 5)):
                 if change is not None:
                     documents.changed.add(change)
                 start = time.perf_counter()
-                result = control.refresh("default")
+                result = control.refresh("default", progress=progress)
                 took = time.perf_counter() - start
                 rate = f", {arguments.megabytes / took:.2f} MB/s" if name == "first run" else ""
                 print(

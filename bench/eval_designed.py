@@ -60,7 +60,7 @@ def group(stated_in: str) -> str:
     """The group of formats of a label."""
     if stated_in.startswith("plantuml"):
         return "plantuml"
-    if stated_in in ("codeblock_flow", "env_block", "list_arrow", "heading"):
+    if stated_in in ("codeblock_flow", "env_block", "yaml_block", "list_arrow", "heading"):
         return "text:blocks"
     if stated_in in TEXT:
         return "text"

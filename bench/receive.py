@@ -186,25 +186,20 @@ def start_worker(task: object) -> subprocess.Popen[bytes]:
     return worker
 
 
-async def answer_nothing() -> None:
-    """gRPC alone: a server on the receiver's event loop and with its arguments that reads requests and answers them."""
+def answer_nothing() -> None:
+    """gRPC alone: the receiver's server, with its arguments, which reads requests and answers them."""
     import grpc
 
+    from collector_receiver.sources.grpc_calls import Call, GrpcServer
     from collector_receiver.sources.otlp_grpc import GrpcOptions, channel_arguments
 
-    async def export(requests: object, _context: object) -> bytes:
-        await anext(requests, None)
-        return b""
+    def take(call: Call) -> None:
+        call.read(lambda _: call.finish(grpc.StatusCode.OK, message=b""))
 
-    class Handlers(grpc.GenericRpcHandler):
-        def service(self, _details: object) -> object:
-            return grpc.stream_unary_rpc_method_handler(export)
-
-    server = grpc.aio.server(options=channel_arguments(GrpcOptions("")))
-    server.add_generic_rpc_handlers((Handlers(),))
-    print(server.add_insecure_port("127.0.0.1:0"), flush=True)
-    await server.start()
-    await server.wait_for_termination()
+    server = GrpcServer(channel_arguments(GrpcOptions("")), take)
+    print(server.listen("127.0.0.1:0"), flush=True)
+    server.start()
+    threading.Event().wait()
 
 
 def floor(options: argparse.Namespace) -> float:
@@ -263,7 +258,7 @@ def measure(options: argparse.Namespace) -> None:
     if options.transport == "grpc":
         alone = floor(options)
         print(
-            f"    of them gRPC alone           {alone:>12.2f}   a handler that reads requests and answers nothing; the receiver takes {cpu / alone:.1f} times that"
+            f"    of them gRPC alone           {alone:>12.2f}   a server that reads requests and answers nothing; the receiver takes {cpu / alone:.1f} times that"
         )
     print(
         f"  acknowledgement at half load   {half['p99_ms']:>9.1f} ms   p99 (p50 {half['p50_ms']:.1f} ms) at {half['spans_per_s']:,.0f} spans/s"
@@ -288,9 +283,7 @@ def main() -> None:
     if options.generate:
         print(json.dumps(asyncio.run(generate(*json.loads(options.generate)))))
     elif options.floor:
-        from nexus.wiring.event_loop import run
-
-        run(answer_nothing())
+        answer_nothing()
     else:
         measure(options)
 

@@ -1,19 +1,17 @@
 """From request bodies to the log: requests that wait are decoded together and appended with one sync.
 
-Transports submit and get a future; a few threads do the work, for the libraries beneath free the GIL. Everything that waits is counted against one budget.
+Transports submit and are told; a few threads do the work, for the libraries beneath free the GIL. Everything that waits is counted against one budget.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 import structlog
 
@@ -47,16 +45,21 @@ class Outcome:
     message: str = ""
 
 
+# Takes what became of several requests, each with whom to tell; called on threads of the intake.
+Deliver = Callable[[Sequence[tuple[Any, Outcome | NexusError]]], None]
+
+
 @dataclass(slots=True)
 class Pending:
-    """A request on its way, made in the event loop that waits for its answer. `reserved` bytes of the budget are given back when that is known."""
+    """A request on its way. `reserved` bytes of the budget are given back when its answer is known, which `deliver` takes to `sender`, whatever the transport calls one."""
 
     body: bytes
     tenant: str
+    deliver: Deliver
+    sender: Any
     json: bool = False
     gzip: bool = False
     reserved: int = 0
-    future: asyncio.Future[Outcome] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     began: float = field(default_factory=time.monotonic)
 
 
@@ -263,7 +266,7 @@ class Intake:
         pending.reserved += size
 
     def _finish(self, answers: list[_Answer]) -> None:
-        """Answer, each once; with one call to the event loop, for each of them wakes it."""
+        """Answer, each once; a transport all of its requests together, for that wakes an event loop once."""
         now = time.monotonic()
         self.budget.release(sum(pending.reserved for pending, _ in answers))
         for pending, result in answers:
@@ -272,21 +275,8 @@ class Intake:
             if isinstance(result, Outcome):
                 telemetry.OTLP_BATCH_SPANS.observe(result.accepted)
         telemetry.OTLP_SPANS.inc(sum(result.accepted for _, result in answers if isinstance(result, Outcome)))
-        for loop in {pending.future.get_loop() for pending, _ in answers}:
-            with contextlib.suppress(RuntimeError):  # a loop that is closed has nobody left who waits
-                loop.call_soon_threadsafe(
-                    _resolve, [answer for answer in answers if answer[0].future.get_loop() is loop]
-                )
-
-
-def _resolve(answers: list[_Answer]) -> None:
-    for pending, result in answers:
-        # Done already: its client is gone.
-        if not pending.future.done():
-            if isinstance(result, Outcome):
-                pending.future.set_result(result)
-            else:
-                pending.future.set_exception(result)
+        for deliver in {pending.deliver for pending, _ in answers}:
+            deliver([(pending.sender, result) for pending, result in answers if pending.deliver == deliver])
 
 
 def broken(error: BaseException) -> InvariantBroken:

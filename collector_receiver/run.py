@@ -1,4 +1,4 @@
-"""The receiver's shell: both transports on one intake, in the event loop that calls it."""
+"""The receiver's shell: both transports on one intake; HTTP in the event loop that calls it, gRPC on a thread of its own."""
 
 from __future__ import annotations
 
@@ -46,32 +46,24 @@ class Receiver:
         self._budget = Budget(options.max_in_flight_bytes)
         self._intake = Intake(writer, self._budget, options.intake, options.allowed)
         gate = Gate(find)
-        self._grpc_options = options.grpc
-        self._gate = gate
-        self._grpc: OtlpGrpcServer | None = None
+        self._grpc = OtlpGrpcServer(self._intake, gate, options.grpc)
         self._http = OtlpHttpServer(self._intake, gate, options.http)
         telemetry.OTLP_BYTES_IN_FLIGHT.set_function(lambda: self._budget.used)
 
     @property
     def grpc_port(self) -> int:
         """The port that OTLP/gRPC got."""
-        assert self._grpc is not None
         return self._grpc.port
 
     async def start(self, http_socket: socket.socket) -> None:
         """Listen on both ports. ConfigError where one cannot be had."""
         self._intake.start()
-        # Made here: gRPC's server belongs to the event loop that it is made in.
-        self._grpc = OtlpGrpcServer(self._intake, self._gate, self._grpc_options)
-        await self._grpc.start()
+        self._grpc.start()
         await self._http.start(http_socket)
 
     async def stop(self, grace: timedelta = GRACE) -> None:
         """Take no more, answer what was taken."""
-        stopping = [self._http.stop(grace)]
-        if self._grpc is not None:
-            stopping.append(self._grpc.stop(grace))
-        await asyncio.gather(*stopping)
+        await asyncio.gather(self._http.stop(grace), asyncio.to_thread(self._grpc.stop, grace))
         await asyncio.to_thread(self._intake.stop)
 
 

@@ -21,6 +21,8 @@ from designed.entities import fold
 from designed.extractors.documents import MARKUPS
 from designed.extractors.model_proposals import Ask, proposals
 from designed.extractors.prose import has_prose
+from designed.kept import KEPT_FROM, Kept
+from designed.passes import Claims, Names, Progress
 from designed.pipeline import VERSION, DocumentReading, joined, meanings, read, registries, resolved, spellings
 from designed.reader import RawClaim, Reader
 from designed.rows import claim_row, digest, document_reading, document_row, document_summary
@@ -47,8 +49,7 @@ BATCH_BYTES = 16 * 1024 * 1024
 class Refresh:
     """`nexus.ports.designed.DesignControl` over a database.
 
-    `traces(tenant)` gives the names that traces carry. `progress(done, total, path)` is called as documents are read. `ask` turns on
-    the pass of a language model.
+    `traces(tenant)` gives the names that traces carry. `ask` turns on the pass of a language model.
     """
 
     def __init__(
@@ -59,7 +60,6 @@ class Refresh:
         clock: Clock,
         traces: Callable[[str], Sequence[Entity]],
         workers: int = 2,
-        progress: Callable[[int, int, str], None] | None = None,
         ask: Ask | None = None,
     ) -> None:
         self._database = database
@@ -69,12 +69,12 @@ class Refresh:
         self._traces = traces
         self._workers = workers
         self._ask = ask
-        self._progress = progress or (lambda _done, _total, _path: None)
 
-    def refresh(self, tenant: str, *, force: bool = False) -> dict[str, Any]:
+    def refresh(self, tenant: str, *, force: bool = False, progress: Progress | None = None) -> dict[str, Any]:
         """Read changed documents, retract what they no longer say. Returns {"documents", "claims", "edges", "problems"}.
 
-        `documents` counts those that were read now; `claims` and `edges` are what holds afterwards.
+        `documents` counts those that were read now; `claims` and `edges` are what holds afterwards. One that is interrupted leaves
+        everything as it was, and what it had read is not read again.
         """
         refs = {ref.rid: ref for ref in self._documents.documents(tenant)}
         traces = list(self._traces(tenant))
@@ -106,16 +106,18 @@ class Refresh:
                 store.list_ends(connection, tenant),
                 entity_store.list_entities(connection, EntityFilter(tenant, Classification.RESTRICTED)),
             )
+            kept = Kept(self._database, tenant, active=not force and len(changed) >= KEPT_FROM)
+            told = progress or (lambda _done, _total, _what: None)
             with Workers(self._readers, self._workers) as workers:
                 store.delete_documents(connection, tenant, gone)
-                fresh = self._read(
-                    connection, tenant, changed, {h for h in heads if h not in gone}, before, workers, at
-                )
+                reading = Names(workers, kept, len(changed), told)
+                fresh = self._read(connection, tenant, changed, set(heads) - set(gone), before, reading, at)
                 entities = decide(fold(grouped(store.list_introduced(connection, tenant)), traces), decisions)
                 after = store.document_heads(connection, tenant)
                 names = registries(entities, {h.namespace for h in after.values()})
-                self._prose(connection, tenant, fresh, before, after, names, workers)
+                self._prose(connection, tenant, fresh, before, after, names, workers, kept, told)
             counts, problems = self._claims(connection, tenant, fresh, set(gone), before, entities, names, at)
+            kept.forget(connection)
             revision = digest(sorted((r.rid, r.revision) for r in refs.values()))
             store.put_state(connection, tenant, DesignedState(revision, key, counts, {}, problems), at)
         log.info("designed.refreshed", tenant=tenant, documents=len(changed), removed=len(gone), **counts)
@@ -128,28 +130,26 @@ class Refresh:
         changed: list[str],
         kept: set[str],
         before: _Before,
-        workers: Workers,
+        names: Names,
         at: datetime,
     ) -> dict[str, DocumentReading]:
         """Readings of changed documents, and of those that were read with one of them."""
         fresh: dict[str, DocumentReading] = {}
         alone: set[str] = set()
-        done = 0
         for batch in _batches(self._documents.texts(tenant, changed)):
             beside = {(text.namespace, text.path) for text in batch}
-            for reading in workers.read(batch):
-                fresh[reading.document.rid] = reading
-                if any((reading.namespace, path) not in beside for path in reading.files):
-                    alone.add(reading.document.rid)
+            fresh |= names.read(batch)
+            alone |= {
+                r.document.rid
+                for r in (fresh[text.ref.rid] for text in batch)
+                if any((r.namespace, path) not in beside for path in r.files)
+            }
             store.put_documents(
                 connection,
                 tenant,
                 ((document_row(r), document_summary(r)) for t in batch if (r := fresh[t.ref.rid])),
                 at,
             )
-            for text in batch:
-                done += 1
-                self._progress(done, len(changed), text.path)
         # An include reaches beyond the batch, and what includes a changed file changes with it.
         places = {(h.namespace, h.path): h.rid for h in before.heads.values() if h.rid in kept} | {
             (r.namespace, r.path): rid for rid, r in fresh.items()
@@ -191,6 +191,8 @@ class Refresh:
         after: Mapping[str, DocumentHead],
         names: Mapping[str, Registry],
         workers: Workers,
+        kept: Kept,
+        progress: Progress,
     ) -> None:
         """Running text again where it, or a name in it, is new; `fresh` gets what was read."""
         due = {rid for rid, r in fresh.items() if has_prose(r.reader)}
@@ -203,10 +205,11 @@ class Refresh:
                     for rid, found in store.list_signatures(connection, tenant, namespace, sorted(MARKUPS))
                     if may_spell(found, wanted)
                 }
+        claims = Claims(workers, kept, names, len(due), progress)
         loaded = {r.document.rid: r for r in self._readings(connection, tenant, sorted(due - set(fresh)))}
         for batch in _batches(self._documents.texts(tenant, sorted(due))):
             known = {t.ref.rid: fresh.get(t.ref.rid) or loaded[t.ref.rid] for t in batch}
-            made = workers.prose(batch, {rid: r.reader for rid, r in known.items()}, names)
+            made = claims.read(batch, {rid: r.reader for rid, r in known.items()})
             if self._ask is not None:
                 made |= {t.ref.rid: self._proposed(t, names[t.namespace], made[t.ref.rid]) for t in batch}
             told = {rid: claims for rid, claims in made.items() if rid in fresh or claims != known[rid].prose}

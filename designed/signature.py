@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Iterable
 from itertools import pairwise
 
+import numpy as np
+
 from nexus.model.mentions import CAMEL, HANGUL
 from nexus.model.names import WORD
 
@@ -28,13 +30,11 @@ def signature(text: str) -> bytes:
     size = 64
     while size * 8 < len(features) * BITS and size < LARGEST:
         size *= 2
-    bits = bytearray(size)
-    mask = size * 8 - 1
+    bits = np.zeros(size * 8, np.uint8)
     crc = zlib.crc32
-    for feature in features:
-        bit = crc(feature.encode("utf-8", "surrogatepass")) & mask
-        bits[bit >> 3] |= 1 << (bit & 7)
-    return bytes(bits)
+    hashes = [crc(feature.encode("utf-8", "surrogatepass")) for feature in features]
+    bits[np.array(hashes, np.uint32) & np.uint32(size * 8 - 1)] = 1
+    return np.packbits(bits, bitorder="little").tobytes()
 
 
 def features(spelling: str) -> list[tuple[int, ...]]:

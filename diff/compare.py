@@ -14,14 +14,14 @@ from diff import rank
 from diff.components import Component, components
 from diff.evidence import Evidence
 from diff.fingerprint import fingerprint
-from diff.gather import Indexes, explained, subject_of
+from diff.gather import Indexes, anyone, explained, offences, subject_of
 from diff.index import EdgeIndex, Pair, by_via, pairs_of
 from diff.names import End, same_topic
 from diff.policy import Policy
 from diff.presence import amount, foremost
 from diff.row import Row
 from diff.subject import Kind, Subject, Verdict
-from diff.traits import ASYNCHRONOUS, SEVERAL
+from diff.traits import ASYNCHRONOUS, EXCLUSIVE, SEVERAL
 from diff.visibility import label, labels_of, views
 from diff.world import World
 from nexus.model.claim import Via
@@ -49,6 +49,12 @@ def kinds() -> dict[str, Kind]:
 @cache
 def _of_side(side: str) -> tuple[Kind, ...]:
     return tuple(sorted((k for k in kinds().values() if k.side == side), key=lambda k: (k.order, k.status)))
+
+
+@cache
+def _of_rules() -> tuple[Kind, ...]:
+    """Kinds that judge a caller against a rule about all callers."""
+    return tuple(kind for kind in kinds().values() if kind.needs & EXCLUSIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,7 @@ def compare(evidence: Evidence, policy: Policy) -> Comparison:
             # Without any claim in sight and without edges there is nothing to judge.
             if view[0] or component.edges:
                 rows += _judge(component, view, indexes, reach)
-    rows.sort(key=lambda r: (-r.rank, r.fingerprint, _ordered(r.needs)))
+    rows.sort(key=lambda r: (-r.rank, r.fingerprint, ordered(r.needs)))
     return Comparison(tuple(rows), world, frozenset(every))
 
 
@@ -107,7 +113,8 @@ def _views(labels: frozenset[str]) -> tuple[View, ...]:
 
 
 @cache
-def _ordered(labels: frozenset[str]) -> tuple[str, ...]:
+def ordered(labels: frozenset[str]) -> tuple[str, ...]:
+    """Labels as they are stored and sorted by."""
     return tuple(sorted(labels))
 
 
@@ -117,7 +124,10 @@ def _judge(component: Component, view: View, indexes: Indexes, reach: rank.Reach
     made: list[tuple[Subject, Kind, Verdict | None, bool]] = []
     if view[0]:
         spoken: set[str] = set()
-        for subject in _subjects(component, view, indexes):
+        subjects = list(_subjects(component, view, indexes))
+        for subject in subjects:
+            if subject.traits & EXCLUSIVE and anyone(subject):
+                continue
             settled, extra = judge_documented(subject, world)
             if settled is not None or extra:
                 spoken.update([e.rid for e in subject.edges])
@@ -125,6 +135,12 @@ def _judge(component: Component, view: View, indexes: Indexes, reach: rank.Reach
                 if found is not None:
                     spoken.update([e.rid for e in _spoken_for(found[0], subject, indexes)])
                     made.append((subject, *found, main))
+        for subject in offences(subjects, world.names):
+            for kind in _of_rules():
+                verdict = kind.decide(subject, world)
+                if verdict is not None:
+                    made.append((subject, kind, verdict, not any(e.rid in spoken for e in subject.edges)))
+                    spoken.update([e.rid for e in subject.edges])
         left = tuple([e for e in left if e.rid not in spoken])
     for edges in _alike(left, indexes):
         subject = _undocumented(edges, indexes)

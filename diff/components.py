@@ -83,7 +83,7 @@ def touched(pair: Pair, indexes: Indexes) -> set[str]:
             subject.edges,
             subject.opposite,
             subject.other_mode,
-            subject.beside,
+            [edge for _, edge in subject.beside],
             subject.deliveries,
             *subject.through,
         ):
@@ -95,7 +95,7 @@ def touched(pair: Pair, indexes: Indexes) -> set[str]:
 
 def _plain(pair: Pair) -> bool:
     """A waiting call between two services or data stores, without a rule about others: nothing but the two directions bears on it."""
-    if pair.relation != "CALLS" or pair.target.kind == NodeKind.TOPIC:
+    if pair.relation != "CALLS" or pair.target.kind == NodeKind.TOPIC or pair.target.products:
         return False
     return not any(
         c.exclusivity or c.via.channel or c.attributes or (c.via.protocol and is_messaging(c.via.protocol))

@@ -28,6 +28,12 @@ _PLAIN = frozenset(
 )
 
 
+# Words of hosts that pass calls on: which service answers is not in their name.
+_BETWEEN = frozenset(
+    "lb elb alb nlb loadbalancer balancer proxy gateway gw apigw mesh envoy ingress egress nginx haproxy traefik istio linkerd router vip".split()
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Absence:
     """`level` is strong, weak or none (then `reason` is one of drift.md's, and `because` says it in words)."""
@@ -147,6 +153,14 @@ def _resolvable(subject: Subject, world: World, control: float) -> Absence | Non
             f"only {control:.0%} of such calls of {subject.source.name} name their target",
             "make the callee's name visible (server.address, service.peer.name)",
         )
+    passed_on = _between(subject, world)
+    if passed_on:
+        host = passed_on[0].target.name
+        return _none(
+            "target_unresolvable",
+            f"{subject.source.name} may reach it through {host}, which passes calls on without their trace",
+            f"pass the trace context through {host}, or say in entities.yaml which service it is",
+        )
     if not world.seen(target):
         hidden = _hiding(subject, world)
         if hidden:
@@ -156,6 +170,14 @@ def _resolvable(subject: Subject, world: World, control: float) -> Absence | Non
                 f"say in entities.yaml whether {hidden[0].target.name} is {target.name}",
             )
     return None
+
+
+def _between(subject: Subject, world: World) -> list[ObservedEdge]:
+    """Unmapped hosts that the source calls and that pass calls on: the target's may be among them."""
+    if subject.relation != "CALLS" or subject.target.kind in (NodeKind.DATABASE, NodeKind.TOPIC):
+        return []
+    loose = [edge for key in subject.source.identities for edge in world.loose.get(key, ())]
+    return sorted((e for e in loose if _BETWEEN & set(words(e.target.name))), key=lambda e: (-e.calls, e.target.name))
 
 
 def _hiding(subject: Subject, world: World) -> list[ObservedEdge]:

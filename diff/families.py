@@ -96,6 +96,7 @@ MESSAGING = frozenset(
 )
 CALLS = frozenset({"http", "grpc", "rpc", "graphql"})
 UNKNOWN = "unknown"
+_GENERAL = CALLS | {"sql", "message", UNKNOWN}
 # General family -> what it covers.
 _COVERS = {"rpc": frozenset({"rpc", "grpc"}), "sql": _SQL, "message": MESSAGING, "http": frozenset({"http", "graphql"})}
 
@@ -116,6 +117,12 @@ def family(protocol: str) -> str:
 def is_messaging(protocol: str) -> bool:
     """Whether a protocol goes through a broker."""
     return family(protocol) in MESSAGING
+
+
+def is_product(name: str) -> bool:
+    """Whether a name is that of a data store or a broker as such ("Postgres", "Kafka"), and not a word for all of them."""
+    word = " ".join(name.strip().casefold().split())
+    return word in _FAMILY and _FAMILY[word] not in _GENERAL
 
 
 @lru_cache(maxsize=4096)

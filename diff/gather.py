@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from diff import traits
 from diff.index import OBSERVED_OF, EdgeIndex, Pair
-from diff.names import End, same_topic
+from diff.names import End, Names, same_topic
 from diff.subject import Subject
 from diff.traits import (
     ASYNCHRONOUS,
-    BESIDE,
     CONTACT,
     DELIVERED,
     EXCLUSIVE,
@@ -33,6 +32,8 @@ CALLS = Relation.CALLS_OBSERVED.value
 PUBLISHES = Relation.PUBLISHES_OBSERVED.value
 SUBSCRIBES = Relation.SUBSCRIBES_OBSERVED.value
 Edges = tuple[ObservedEdge, ...]
+_ANY = Via()
+_TOPIC = f"{NodeKind.TOPIC.value}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,9 @@ class Indexes:
 
 
 def like(relation: str, source: End, target: End, environment: str, index: EdgeIndex) -> Edges:
-    """Like for like. A documented call of a topic is whatever the service does with it."""
-    if relation == "CALLS" and target.kind == NodeKind.TOPIC:
+    """Like for like. A documented call of a topic, or of a broker, is whatever the service does with it."""
+    target = target.widened
+    if relation == "CALLS" and (target.kind == NodeKind.TOPIC or any(i.startswith(_TOPIC) for i in target.identities)):
         return index.between(PUBLISHES, source, target, environment) + index.between(
             SUBSCRIBES, source, target, environment
         )
@@ -112,12 +114,10 @@ def subject_of(
                     for e in window.between(CALLS, source, end, environment)
                 }.values()
             )
-    beside: Edges = ()
+    beside: tuple[tuple[Claim, ObservedEdge], ...] = ()
     through: tuple[Edges, Edges] = ((), ())
     if given & EXCLUSIVE:
         beside, through = _rules(pair, claims, indexes, environment)
-        if any(c.exclusivity == "only_via" for c in claims) and source.name.strip().casefold() in _ANYONE:
-            edges = ()
     if len(pair.claims) > 1 or given & (PROMISES | EXCLUSIVE):
         given |= SEVERAL
     given |= (
@@ -126,7 +126,6 @@ def subject_of(
         | (OPPOSITE if opposite else 0)
         | (OTHER_MODE if other else 0)
         | (DELIVERED if deliveries else 0)
-        | (BESIDE if beside else 0)
     )
     return Subject(
         pair.relation,
@@ -160,11 +159,20 @@ def _by_message(source: End, target: End, via: Via, environment: str, index: Edg
     )
 
 
+def anyone(subject: Subject) -> bool:
+    """Whether it is a rule about whoever calls the target, and says of nobody that he does."""
+    return _is_anyone(subject.source) and all(c.exclusivity for c in subject.claims)
+
+
+def _is_anyone(end: End) -> bool:
+    return end.name.strip().casefold() in _ANYONE
+
+
 def _rules(
     pair: Pair, claims: Sequence[Claim], indexes: Indexes, environment: str
-) -> tuple[Edges, tuple[Edges, Edges]]:
-    """Edges of other callers, and those of a required gateway."""
-    beside: dict[str, ObservedEdge] = {}
+) -> tuple[tuple[tuple[Claim, ObservedEdge], ...], tuple[Edges, Edges]]:
+    """Edges of other callers with the rules that they break, and the edges of a required gateway."""
+    beside: list[tuple[Claim, ObservedEdge]] = []
     through: tuple[Edges, Edges] = ((), ())
     relation = OBSERVED_OF[pair.relation]
     gates = {
@@ -173,25 +181,48 @@ def _rules(
         if c.exclusivity == "only_via" and c.gateway
     }
     for claim in claims:
+        allowed: set[str] | None = None
         if claim.exclusivity == "only_by":
             # "Only X and Y may call it": a document's rules about one target are one list.
             allowed = {*pair.source.identities, *indexes.reserved.get((claim.document.rid, pair.target.key), ())}
-            beside |= {e.rid: e for e in _others(indexes, relation, pair.target, allowed, environment)}
-        if claim.exclusivity == "only_via" and claim.gateway:
-            gate = gates[claim.gateway]
-            if pair.source.name.strip().casefold() in _ANYONE:
-                beside |= {
-                    e.rid: e
-                    for e in _others(
-                        indexes, relation, pair.target, {i for g in gates.values() for i in g.identities}, environment
-                    )
-                }
+        elif claim.exclusivity == "only_via" and claim.gateway:
+            if _is_anyone(pair.source):
+                allowed = {i for gate in gates.values() for i in gate.identities}
             else:
+                gate = gates[claim.gateway]
                 through = (
                     indexes.window.between(CALLS, pair.source, gate, environment),
                     indexes.window.between(relation, gate, pair.target, environment),
                 )
-    return tuple(beside[rid] for rid in sorted(beside)), through
+        if allowed is not None:
+            beside += [(claim, edge) for edge in _others(indexes, relation, pair.target, allowed, environment)]
+    return tuple(beside), through
+
+
+def offences(subjects: Iterable[Subject], names: Names) -> list[Subject]:
+    """Who breaks a rule about all callers of a target, each once with every rule that it breaks: the subject is the caller's own relation."""
+    found: dict[tuple[str, str, str, str], tuple[Subject, End, dict[str, ObservedEdge], list[Claim]]] = {}
+    for subject in subjects:
+        for claim, edge in subject.beside:
+            caller = names.end(edge.source)
+            key = claim.exclusivity, caller.key, subject.target.key, subject.environment
+            _, _, edges, rules = found.setdefault(key, (subject, caller, {}, []))
+            edges[edge.rid] = edge
+            if claim not in rules:
+                rules.append(claim)
+    return [
+        Subject(
+            subject.relation,
+            caller,
+            subject.target,
+            _ANY,
+            subject.environment,
+            tuple(rules),
+            tuple(edges[rid] for rid in sorted(edges)),
+            traits=EXCLUSIVE | SEEN,
+        )
+        for subject, caller, edges, rules in found.values()
+    ]
 
 
 def _others(indexes: Indexes, relation: str, target: End, allowed: set[str], environment: str) -> Edges:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 from nexus.model.finding import Finding
 from nexus.model.korean import fill
@@ -39,7 +39,7 @@ _TITLES: Final = {
     "latency": "{source:이} {target:을} {doing} 속도가 문서보다 느립니다",
     "lifecycle": "{source:이} 문서에 적힌 수명 단계와 다르게 {target:을} {does}",
     "not_observable": "{source:이} {target:을} {doing} 모습은 관측될 수 없었습니다",
-    "only_by": "{source} 외의 서비스가 {target:을} 사용합니다",
+    "only_by": "{source:이} 다른 서비스 전용인 {target:을} {does}",
     "only_via": "{source:이} 게이트웨이를 거치지 않고 {target:을} 사용합니다",
     "operation": "{source:이} 문서와 다른 {target}의 오퍼레이션을 호출합니다",
     "planned": "{source:이} {target:을} {doing} 관계는 계획 단계입니다",
@@ -137,6 +137,14 @@ _SENTENCES: Final[Sequence[tuple[str, str]]] = (
     ),
     ("nothing says how {t} looks in traces", "{t:이} 트레이스에 어떻게 나타나는지 알 수 없습니다"),
     ("only {p} of such calls of {s} name their target", "{s}의 그런 호출 중 {p}만 대상을 밝힙니다"),
+    (
+        "{s} may reach it through {h}, which passes calls on without their trace",
+        "{s:이} {h:을} 거쳐 호출할 수 있으며, 그 호스트는 트레이스를 잇지 않고 호출을 넘깁니다",
+    ),
+    (
+        "pass the trace context through {h}, or say in entities.yaml which service it is",
+        "{h:이} 트레이스 컨텍스트를 넘기게 하거나, 어느 서비스인지 entities.yaml에 적으십시오",
+    ),
     ("it may be the unmapped host {h}, which {s} calls", "{s:이} 호출하는 미등록 호스트 {h}일 수 있습니다"),
     ("{n} of the days could not be read completely; the rest {R}", "{n}일을 온전히 읽지 못했고, 나머지는 {R}"),
     (
@@ -364,9 +372,19 @@ def finding_in(finding: Finding, language: str) -> Finding:
         finding
         if language == "en"
         else replace(
-            finding, summary=summary(finding), what_would_change_this=translated(finding.what_would_change_this)
+            finding,
+            summary=summary(finding),
+            what_would_change_this=translated(finding.what_would_change_this),
+            details=_details(finding.details),
         )
     )
+
+
+def _details(details: dict[str, Any]) -> dict[str, Any]:
+    """Of what a kind adds only promises are in words."""
+    if "promises" not in details:
+        return details
+    return details | {"promises": [{**one, "text": translated(one["text"])} for one in details["promises"]]}
 
 
 def report_in(report: Report, language: str) -> Report:

@@ -112,6 +112,9 @@ def _documented_pairs(comparison: Comparison) -> set[tuple[str, str, str]]:
             source = names.designed(edge.source.name, edge.source.kind.value, claim.environment)
             target = names.designed(edge.target.name, edge.target.kind.value, claim.environment)
             found.add((edge.relation.value, source.key, target.key))
+            if claim.exclusivity:
+                # Who breaks a rule about a target is not who it names.
+                found.add((claim.exclusivity, "", target.key))
     return found
 
 
@@ -207,7 +210,7 @@ def _cause(
     if old.flag is Flag.OBSERVED_ONLY:
         if said:
             return Cause.DOCUMENTS
-    elif not said and old.status not in ("only_by", "only_via"):
+    elif not said and (old.status, "", target) not in documented:
         return Cause.DOCUMENTS
     alive = world.alive.get(source, 0) & world.window_mask
     if old.flag is Flag.DOC_ONLY:

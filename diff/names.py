@@ -8,8 +8,9 @@ an observed node when they share one. So an alias never shows as both a dead doc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from diff.families import family, is_product
 from nexus.model.edge import ObservedEdge
 from nexus.model.entity import Entity
 from nexus.model.names import keys
@@ -39,11 +40,18 @@ class End:
     # Spellings that a trace could show it under, for the search among unresolved targets.
     spellings: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    # Of a data store or broker that is documented by its product: the observed ones of that product.
+    products: tuple[str, ...] = ()
     # What the fingerprint and the grouping use.
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", self.identities[0])
+
+    @property
+    def widened(self) -> End:
+        """The end that any data store or channel of its product satisfies: "PostgreSQL" is whichever of them the source uses."""
+        return replace(self, identities=(*self.identities, *self.products), products=()) if self.products else self
 
 
 class Names:
@@ -55,6 +63,8 @@ class Names:
         self._designed: dict[tuple[str, str, str], End] = {}
         self._ends: dict[tuple[str, str], End] = {}
         self._spellings: dict[str, set[str]] = {}
+        # Family of a product -> own identities of its observed data stores and topics.
+        self._products: dict[str, list[str]] = {}
         self.emitting: set[str] = set()
         aliases: dict[tuple[str, str], set[str]] = {}
         nodes: set[tuple[str, str]] = set()
@@ -72,6 +82,8 @@ class Names:
             for alias in sorted(aliases.get((kind, name), ())):
                 found += [i for i in self._alias(alias) if i not in found and i not in self.emitting]
             self._observed[kind, name] = tuple(found)
+            if kind in (NodeKind.DATABASE, NodeKind.TOPIC):
+                self._products.setdefault(family(name.split("/", 1)[0]), []).append(found[0])
             for spelling in (name, *_parts(kind, name), *sorted(aliases.get((kind, name), ()))):
                 for key in keys(spelling):
                     self._spellings.setdefault(key, set()).add(found[0])
@@ -97,6 +109,17 @@ class Names:
         return known
 
     def _place(self, name: str, kind: str, environment: str) -> End:
+        found = self._found(name, kind, environment)
+        products = [
+            i
+            for spelling in dict.fromkeys((name, *found.spellings))
+            if is_product(spelling)
+            for i in self._products.get(family(spelling), ())
+            if i not in found.identities
+        ]
+        return replace(found, products=tuple(dict.fromkeys(products))) if products else found
+
+    def _found(self, name: str, kind: str, environment: str) -> End:
         resolution = self._registry.resolve(name, kind, environment)
         if resolution.entity is None and not resolution.candidates and kind in _OPEN_KINDS:
             resolution = self._registry.resolve(name, "", environment)

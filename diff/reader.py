@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from diff.korean import finding_in
 from diff.lifecycle import Order, apply
 from diff.run import DriftRunner, info
 from diff.totals import Count, metrics, totals
@@ -66,7 +67,7 @@ class StoredDrift:
             info(run),
             totals(numbers),
             metrics(numbers),
-            tuple(item.finding for item in shown),
+            tuple(finding_in(item.finding, wanted.language) for item in shown),
             _cursor(last.rank, last.fingerprint) if last is not None else None,
             run.body,
         )
@@ -202,9 +203,11 @@ def _filters(wanted: FindingFilter) -> dict[str, Any]:
 
     from diff.compare import kinds
 
+    status = known("status", wanted.status, sorted(kinds()))
     return {
-        "flag": known("flag", wanted.flag, [f.value for f in Flag]),
-        "status": known("status", wanted.status, sorted(kinds())),
+        # A status has one flag, and findings are found by their flag.
+        "flag": known("flag", wanted.flag, [f.value for f in Flag]) or (kinds()[status].flag.value if status else ""),
+        "status": status,
         "state": known("state", wanted.state, [s.value for s in State]),
         "entity": wanted.entity,
         "namespace": wanted.namespace or "",

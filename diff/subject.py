@@ -38,8 +38,8 @@ class Subject(NamedTuple):
     past: tuple[ObservedEdge, ...] = ()
     opposite: tuple[ObservedEdge, ...] = ()
     other_mode: tuple[ObservedEdge, ...] = ()
-    # Edges of other callers, where a rule is about all of them.
-    beside: tuple[ObservedEdge, ...] = ()
+    # Edges of other callers with the rule that each breaks, where a rule is about all of them.
+    beside: tuple[tuple[Claim, ObservedEdge], ...] = ()
     # Deliveries from source to target (of a publication: to its documented subscribers), whatever the channel.
     deliveries: tuple[ObservedEdge, ...] = ()
     # Every claim about the two ends in this direction and relation, whatever its `via`.
@@ -76,13 +76,14 @@ Decide = Callable[[Subject, "World"], Verdict | None]
 class Kind:
     """A finding kind. Kinds of a side are asked in `order`; the first verdict settles the subject.
 
-    `side`: `designed` and `observed` settle a subject; `promise` adds a finding of its own beside the settled one.
+    `side`: `designed` and `observed` settle a subject; `promise` adds a finding of its own beside the settled one; `rule` judges one whose
+    source is not the one that the claims name, but another caller against them.
     `title` is the plain sentence of the kind, with {source}, {target} and {relation}.
     """
 
     status: str
     flag: Flag
-    side: Literal["designed", "observed", "promise"]
+    side: Literal["designed", "observed", "promise", "rule"]
     order: int
     severity: Severity
     title: str

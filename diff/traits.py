@@ -22,8 +22,8 @@ PROTOCOL, OPERATION = 1 << 7, 1 << 8
 ASYNCHRONOUS = 1 << 9
 # More is said of the two ends than one plain sentence.
 SEVERAL = 1 << 10
-# Seen, in the report's window: like for like; by that or through both halves of a required gateway; the other way round; in the other mode; by message; from other callers.
-SEEN, CONTACT, OPPOSITE, OTHER_MODE, DELIVERED, BESIDE = (1 << n for n in range(11, 17))
+# Seen, in the report's window: like for like; by that or through both halves of a required gateway; the other way round; in the other mode; by message.
+SEEN, CONTACT, OPPOSITE, OTHER_MODE, DELIVERED = (1 << n for n in range(11, 16))
 # Like for like in the history.
 PAST = 1 << 17
 

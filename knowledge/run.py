@@ -92,8 +92,8 @@ class Ingestor:
         self._observers = tuple(observers)
         self._uploads = uploads.resolve() if uploads is not None else None
 
-    def ingest(self, request: IngestRequest, progress: Progress | None = None) -> dict[str, Any]:
-        """Ingest a file or folder; the body of `POST /ingest` without claims and edges.
+    def ingest(self, request: IngestRequest, progress: Progress | None = None, *, embed: bool = True) -> dict[str, Any]:
+        """Ingest a file or folder; the body of `POST /ingest` without claims and edges. Without `embed` the caller calls that itself.
 
         BadQuestion (`namespace required`), Forbidden (outside the roots), NotFound, TooLarge, ConfigError (generation) end it
         before a document is touched; one document's error does not end the others'.
@@ -117,11 +117,11 @@ class Ingestor:
             raise
         finally:
             self._notify("ingest", request.tenant, request.namespace, str(request.path), tally, error)
-        return self._finish(request.tenant, tally, progress) | {
+        return self._finish(request.tenant, tally, progress, embed=embed) | {
             "took_ms": round((time.perf_counter() - started) * 1000, 3)
         }
 
-    def ingest_text(self, text: str, name: str, request: IngestRequest) -> dict[str, Any]:
+    def ingest_text(self, text: str, name: str, request: IngestRequest, *, embed: bool = True) -> dict[str, Any]:
         """Ingest a text that lies in no file (stdin, callers in the process). `name` with its suffix is its identity within the namespace."""
         started = time.perf_counter()
         tally = _Tally(documents=1)
@@ -137,7 +137,16 @@ class Ingestor:
         source = self._source(Found(Path(name), name, f"text:{name}"), request)
         self._one(source, request, tally, data)
         self._notify("ingest", request.tenant, request.namespace, name, tally, "")
-        return self._finish(request.tenant, tally, None) | {"took_ms": round((time.perf_counter() - started) * 1000, 3)}
+        return self._finish(request.tenant, tally, None, embed=embed) | {
+            "took_ms": round((time.perf_counter() - started) * 1000, 3)
+        }
+
+    def embed(self, tenant: str, progress: Progress | None = None) -> tuple[int, list[Problem]]:
+        """Make the vectors that are missing, also of earlier calls, as long as a call may wait: (passages still without one, what went wrong)."""
+        if self._embedding is None:
+            return 0, []
+        pending, problem = self._embedding.fill(tenant, self._limits.embed_s, progress)
+        return pending, [Problem("", 0, f"embed: {problem}", "embed")] if problem else []
 
     def suffixes(self) -> frozenset[str]:
         """Suffixes of the files that can be read."""
@@ -276,15 +285,13 @@ class Ingestor:
             lock_document(connection, tenant, rid)
             return delete_document(connection, tenant, rid)
 
-    def _finish(self, tenant: str, tally: _Tally, progress: Progress | None) -> dict[str, Any]:
+    def _finish(self, tenant: str, tally: _Tally, progress: Progress | None, *, embed: bool) -> dict[str, Any]:
         pending = 0
         if tally.indexed:
             pack_all(self._database, tenant)
-        if self._embedding is not None:
-            # Also where nothing changed: an earlier call may have ended without its vectors.
-            pending, problem = self._embedding.fill(tenant, self._limits.embed_s, progress)
-            if problem:
-                tally.problem("", 0, f"embed: {problem}", "embed")
+        if embed:
+            pending, problems = self.embed(tenant, progress)
+            tally.errors += problems
         errors = [{"path": p.path, "line": p.line, "error": p.error, "stage": p.stage} for p in tally.errors]
         return {
             "documents": tally.documents,

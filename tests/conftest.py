@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -12,7 +14,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 from hypothesis import settings
+from psycopg.conninfo import conninfo_to_dict
 
+from nexus.store import pool
 from nexus.store.embedded import EmbeddedPostgres
 from nexus.store.migrate import migrate
 from nexus.store.pool import Database
@@ -20,29 +24,36 @@ from nexus.store.pool import Database
 for _name in [name for name in os.environ if name.startswith("NEXUS_")]:
     del os.environ[_name]
 
+# A machine that is busy with tests is no database that does not answer.
+pool.CONNECT_TIMEOUT_S = 60.0
+
 # Examples are not timed: the machine is shared. What hypothesis sets under CI (the same examples every time) stays.
 settings.register_profile("untimed", settings.default, deadline=None)
 settings.load_profile("untimed")
 
+MEMORY = Path("/dev/shm")
+ROOM_BYTES = 4 << 30
 CASES = Path(__file__).parent / "cases"
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
-    """One server for the test session, with a migrated template database."""
-    server = EmbeddedPostgres(tmp_path_factory.mktemp("pg"))
-    url = server.start()
-    migrate(url)
-    yield server
-    server.stop()
+def postgres_server() -> Iterator[EmbeddedPostgres]:
+    """One server for the test session, with a migrated template database: in memory where there is room, for a database is 600 files."""
+    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES
+    with tempfile.TemporaryDirectory(prefix="nexus-tests-", dir=MEMORY if roomy else None) as folder:
+        server = EmbeddedPostgres(Path(folder), {"fsync": "off", "full_page_writes": "off"})
+        url = server.start()
+        migrate(url)
+        yield server
+        server.stop()
 
 
 @contextmanager
-def _fresh(postgres_server: EmbeddedPostgres) -> Iterator[str]:
+def _fresh(postgres_server: EmbeddedPostgres, template: str = "nexus") -> Iterator[str]:
     name = f"t{uuid4().hex}"
     admin = postgres_server.url.replace("/nexus?", "/postgres?")
     with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE nexus')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
     yield postgres_server.url.replace("/nexus?", f"/{name}?")
     with psycopg.connect(admin, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
@@ -60,6 +71,13 @@ def module_database_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
     """The same for all tests of a file."""
     with _fresh(postgres_server) as url:
         yield url
+
+
+@pytest.fixture
+def copied(postgres_server: EmbeddedPostgres) -> Iterator[Callable[[str], str]]:
+    """Makes a copy of a database, to which nobody is connected, from its URL: of one that is filled once for a file, and changed by each of its tests."""
+    with ExitStack() as copies:
+        yield lambda url: copies.enter_context(_fresh(postgres_server, conninfo_to_dict(url)["dbname"]))
 
 
 @pytest.fixture

@@ -111,6 +111,37 @@ def observed_line(item: EdgeEvidence, language: str) -> str:
     return f"{text} [{item.marker}]."
 
 
+def seen_line(item: EdgeEvidence, language: str) -> str:
+    """When an observed edge was seen first and last."""
+    edge = item.edge
+    assert isinstance(edge, ObservedEdge)
+    when = seen(edge, language)
+    return f"{relation(item, language)}{': ' if language == 'en' else ' — '}{when} [{item.marker}]."
+
+
+def last_line(item: EdgeEvidence, language: str) -> str:
+    """When an observed edge was seen last."""
+    edge = item.edge
+    assert isinstance(edge, ObservedEdge)
+    at = moment(edge.last_seen)
+    when = f"마지막 관측 {at} UTC" if language == "ko" else f"last seen {at} UTC"
+    return f"{relation(item, language)}{': ' if language == 'en' else ' — '}{when} [{item.marker}]."
+
+
+def protocol_line(item: EdgeEvidence, language: str) -> str:
+    """Over what an edge goes; "" where no span says it."""
+    edge = item.edge
+    assert isinstance(edge, ObservedEdge)
+    parts = sorted(
+        ((name, n) for name, n in edge.protocols.items() if name and name != "unknown"), key=lambda p: (-p[1], p[0])
+    )
+    if not parts:
+        return ""
+    of = "{} {}건" if language == "ko" else "{1} {0}"
+    listed = ", ".join(f"{shown(name)} ({of.format(unit(edge, language), count)})" for name, count in parts)
+    return f"{relation(item, language)}{' over ' if language == 'en' else ' — 프로토콜 '}{listed} [{item.marker}]."
+
+
 def quote_line(item: EdgeEvidence, language: str, most: int = 2) -> list[str]:
     """What documents say of an edge, verbatim with place."""
     edge = item.edge
@@ -180,7 +211,7 @@ def documented_line(items: Sequence[EdgeEvidence], language: str) -> str:
 _DENIED = {
     "en": {
         "forbidden": "forbidden",
-        "planned": "only planned",
+        "planned": "planned",
         "deprecated": "deprecated",
         "historical": "a thing of the past",
     },

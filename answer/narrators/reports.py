@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from answer.evidence import ms, percent, shown
+from answer.evidence import ms, percent, promises, shown
 from answer.graph import stands
 from answer.narrators import phrases as say
+from nexus.model.claim import Modality
 from nexus.model.edge import DesignedEdge, ObservedEdge
-from nexus.model.finding import Flag
-from nexus.ports.answers import Change, EdgeEvidence, Packet, QuestionKind
+from nexus.model.finding import Finding, Flag
+from nexus.ports.answers import Asks, Change, EdgeEvidence, Packet, QuestionKind
 
 LISTED = 12
 
@@ -36,7 +37,7 @@ def neighbours(packet: Packet) -> list[str]:
     if not packet.edges:
         return []
     lang = packet.language
-    every = _pairs(packet.edges)
+    every = _pairs([i for i in packet.edges if i.hops == 0])
     groups = [g for g in every if any(stands(i.edge) for i in g)]
     denied = [
         line
@@ -66,17 +67,70 @@ def neighbours(packet: Packet) -> list[str]:
         if designed and observed:
             out += say.quote_line(designed[0], lang, 1)
         else:
-            out.append(say.documented_line(group, lang))
+            out += _standing(group, lang)
             out += [line for i in designed for line in say.quote_line(i, lang, 1)]
     if len(groups) > LISTED:
         rest = groups[LISTED:]
         out.append(
             f"{'그 밖에' if lang == 'ko' else 'Further'}: {', '.join(dict.fromkeys(names[LISTED:]))} {say.cite([g[0] for g in rest])}."
         )
-    return [*out, *denied]
+    told = [*denied, *_sides(packet), *_told(packet).values()]
+    if packet.asks is Asks.PERMISSION:
+        rules = [i for i in packet.edges if isinstance(i.edge, DesignedEdge) and _rules(i.edge)]
+        out = [*(line for i in rules for line in say.quote_line(i, lang)), *told, *out]
+    return list(dict.fromkeys([*out, *told]))
 
 
 josa = say.josa
+
+
+def _standing(group: Sequence[EdgeEvidence], lang: str) -> list[str]:
+    """Whether a dependency is documented and observed. Of a conflict whose other side is another edge, the conflict says it."""
+    elsewhere = any(f.flag is Flag.CONFLICT and f.designed and f.observed for i in group for f in i.findings)
+    return [] if elsewhere and len({i.layer for i in group}) == 1 else [say.documented_line(group, lang)]
+
+
+_NUMBERS = frozenset({"latency", "success_rate", "ceased"})
+
+
+def _drift(items: Sequence[EdgeEvidence], wanted: Callable[[Finding], bool]) -> dict[str, str]:
+    """What the diff says of edges: fingerprint -> its sentence, with all of its sides as sources."""
+    cites: dict[str, list[EdgeEvidence]] = {}
+    summaries: dict[str, str] = {}
+    for item in items:
+        for finding in item.findings:
+            if finding.summary and finding.flag is not Flag.CONFIRMED and wanted(finding):
+                summaries[finding.fingerprint] = finding.summary.rstrip(".")
+                cites.setdefault(finding.fingerprint, []).append(item)
+    return {f: f"{summary} {say.cite(cites[f])}." for f, summary in summaries.items()}
+
+
+def _settled(finding: Finding) -> bool:
+    """Conflicts, and what is documented and has ceased or is absent."""
+    return finding.flag is Flag.CONFLICT or (finding.flag is Flag.DOC_ONLY and not finding.undecided)
+
+
+def _told(packet: Packet) -> dict[str, str]:
+    """Conflicts and absences of a packet. Where one entity's numbers are asked for, only what is about numbers."""
+    numbers = packet.kind in {QuestionKind.HEALTH, QuestionKind.IMPACT} and len(packet.subjects) < 2
+    return _drift(packet.edges, lambda f: _settled(f) and (not numbers or f.status in _NUMBERS))
+
+
+def _sides(packet: Packet) -> list[str]:
+    """What documents say on the other side of a conflict, and rules about everyone who uses the target."""
+    told = _told(packet)
+    return [
+        line
+        for item in packet.edges
+        if item.hops > 0
+        and isinstance(item.edge, DesignedEdge)
+        and ((_rules(item.edge) and len(packet.subjects) > 1) or any(f.fingerprint in told for f in item.findings))
+        for line in say.quote_line(item, packet.language)
+    ]
+
+
+def _rules(edge: DesignedEdge) -> bool:
+    return any(c.exclusivity or c.modality is Modality.FORBIDDEN for c in edge.claims)
 
 
 def why(packet: Packet) -> list[str]:
@@ -91,33 +145,29 @@ def why(packet: Packet) -> list[str]:
         edge = item.edge
         assert isinstance(edge, ObservedEdge)
         out.append(say.observed_line(item, lang))
-        out += [line for line in (say.cause_line(item, lang),) if line]
-        when = say.seen(edge, lang)
-        if when:
-            out.append(
-                f"{say.relation(item, lang)}: {when} [{item.marker}]."
-                if lang == "en"
-                else f"{say.relation(item, lang)} — {when} [{item.marker}]."
-            )
+        out += [line for line in (say.cause_line(item, lang), say.protocol_line(item, lang)) if line]
+        if edge.first_seen and edge.last_seen:
+            out.append(say.seen_line(item, lang))
     out += [line for item in designed for line in say.quote_line(item, lang)]
-    out += [say.documented_line(group, lang) for group in _pairs(direct)]
-    return out
+    out += [line for group in _pairs(direct) for line in _standing(group, lang)]
+    return [*out, *_sides(packet), *_told(packet).values()]
 
 
 def _instead(packet: Packet) -> list[str]:
-    """No edge from A to B: the reverse, or the way between them."""
+    """No edge from A to B: the reverse, rules about B, or the way between them."""
     if not packet.edges or len(packet.subjects) < 2:
         return []
     lang = packet.language
     a, b = packet.subjects[0].name, packet.subjects[1].name
     head = (
-        f"{josa(a, '이')} {josa(b, '를')} 직접 사용한다는 관측도 문서도 없다"
+        f"{josa(a, '이')} {josa(b, '를')} 직접 사용한다는 관측도 문서도 없으며, 있는 것은 다음과 같다:"
         if lang == "ko"
-        else f"Neither telemetry nor documents show that {a} uses {b} directly"
+        else f"Neither telemetry nor documents show that {a} uses {b} directly; what there is:"
     )
-    first = packet.edges[0]
-    out = [f"{head}; {'있는 것은' if lang == 'ko' else 'what there is'}: {say.relation(first, lang)} [{first.marker}]."]
-    return [*out, *routes(packet)]
+    sides = _sides(packet)
+    first = next((i for i in packet.edges if stands(i.edge) and not (sides and isinstance(i.edge, DesignedEdge))), None)
+    there = [f"{say.relation(first, lang)} [{first.marker}]."] if first is not None else []
+    return [head, *there, *sides, *routes(packet), *_told(packet).values()]
 
 
 def routes(packet: Packet) -> list[str]:
@@ -148,17 +198,13 @@ def documented(packet: Packet) -> list[str]:
         return _instead(packet)
     lang = packet.language
     out = []
-    for group in _pairs(packet.edges)[:LISTED]:
-        out.append(say.documented_line(group, lang))
-        out += [line for i in group if isinstance(i.edge, DesignedEdge) for line in say.quote_line(i, lang, 1)]
-        # Both layers of a relation carry its finding: said once, with both as sources.
-        said: dict[str, list[EdgeEvidence]] = {}
-        for item in group:
-            for finding in item.findings:
-                if finding.flag is not Flag.CONFIRMED and finding.summary:
-                    said.setdefault(finding.summary.rstrip("."), []).append(item)
-        out += [f"{summary} {say.cite(items)}." for summary, items in said.items()]
-    return list(dict.fromkeys(out))
+    drift = _drift(packet.edges, lambda _: True)
+    for group in _pairs([i for i in packet.edges if i.hops == 0])[:LISTED]:
+        out += _standing(group, lang)
+        out += [line for i in group if isinstance(i.edge, DesignedEdge) for line in say.quote_line(i, lang)]
+        out += [drift[f.fingerprint] for i in group for f in i.findings if f.fingerprint in drift]
+    told = [*_sides(packet), *_told(packet).values()]
+    return list(dict.fromkeys([*told, *out] if packet.asks is Asks.PERMISSION else [*out, *told]))
 
 
 def impact(packet: Packet) -> list[str]:
@@ -203,7 +249,7 @@ def impact(packet: Packet) -> list[str]:
             out.append(f"{korean if lang == 'ko' else english}: {', '.join(map(shown, chosen))} {marks}.")
     subject_ends = {subject, *packet.subjects[0].aliases}
     direct = [i for i in packet.edges if isinstance(i.edge, ObservedEdge) and i.edge.target.name in subject_ends]
-    return [*out, *(say.observed_line(i, lang) for i in direct[:LISTED])]
+    return [*out, *(say.observed_line(i, lang) for i in direct[:LISTED]), *_told(packet).values()]
 
 
 def health(packet: Packet) -> list[str]:
@@ -213,7 +259,9 @@ def health(packet: Packet) -> list[str]:
     if packet.edges[0].hops > 0:
         return _instead(packet)
     lang = packet.language
-    observed, designed = _layers(packet.edges)
+    observed, designed = _layers([i for i in packet.edges if i.hops == 0])
+    if packet.asks is Asks.PROMISE and (kept := _promises(packet, designed)):
+        return [*kept, *_told(packet).values()]
     subject = packet.subjects[0].name if packet.subjects else ""
     names = {subject, *(packet.subjects[0].aliases if packet.subjects else ())}
     inbound = [i for i in observed if i.edge.target.name in names]
@@ -229,10 +277,49 @@ def health(packet: Packet) -> list[str]:
                 if lang == "ko"
                 else f"{title_en}: {', '.join(_other(i, names) for i in items[:LISTED])} {say.cite(items[:LISTED])}."
             )
-        out += [say.observed_line(i, lang) for i in items[:LISTED]]
+        out += [line for i in items[:LISTED] for line in _measured(i, packet)]
     if not observed:
         out += [say.documented_line(group, lang) for group in _pairs(designed)[:LISTED]]
+    return [*out, *_sides(packet), *_told(packet).values(), *_gaps(packet, observed)]
+
+
+def _measured(item: EdgeEvidence, packet: Packet) -> list[str]:
+    """An edge in numbers; asked whether something lives, since when it is silent, or when it was seen last and what got worse."""
+    edge, lang = item.edge, packet.language
+    assert isinstance(edge, ObservedEdge)
+    if packet.asks is not Asks.ALIVE:
+        return [say.observed_line(item, lang)]
+    changes = [_change(c, item, lang) for c in packet.changes if c.rid == edge.rid]
+    if any(c.kind == "gone" for c in packet.changes if c.rid == edge.rid):
+        return changes
+    return [say.observed_line(item, lang), *changes, say.last_line(item, lang)]
+
+
+def _promises(packet: Packet, designed: Sequence[EdgeEvidence]) -> list[str]:
+    """Promises in numbers with what became of each; empty where no document makes one."""
+    lang = packet.language
+    out = []
+    for item in designed:
+        assert isinstance(item.edge, DesignedEdge)
+        if not any(c.quantities for c in item.edge.claims):
+            continue
+        pair = [
+            i
+            for i in packet.edges
+            if (i.edge.source.name, i.edge.target.name) == (item.edge.source.name, item.edge.target.name)
+        ]
+        out += say.quote_line(item, lang)
+        out += [say.observed_line(i, lang) for i in pair if isinstance(i.edge, ObservedEdge)]
+        out += [f"{say.relation(item, lang)} — {text} {say.cite(pair)}." for text in promises(item)]
     return out
+
+
+def _gaps(packet: Packet, observed: Sequence[EdgeEvidence]) -> list[str]:
+    """What could not be read of the time asked about: silence there says nothing."""
+    if packet.asks is not Asks.ALIVE or not packet.gaps or not observed:
+        return []
+    head = "관측 공백" if packet.language == "ko" else "Telemetry has gaps"
+    return [f"{head}: {packet.gaps[0]} [{observed[0].marker}]."]
 
 
 def _other(item: EdgeEvidence, names: set[str]) -> str:

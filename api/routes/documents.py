@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.context import Context, Manager, Reader
+from api.paging import MOST, Cursor, Limit, page
 from api.problems import responses
 from api.schemas_answer import Text, namespaces_of
 from nexus.errors import NotFound
@@ -74,14 +75,16 @@ def documents(
 
 @ROUTER.get("/quarantine")
 def quarantine(
-    caller: Reader, context: Context, namespace: Annotated[Text | None, Query(max_length=200)] = None
+    caller: Reader,
+    context: Context,
+    namespace: Annotated[Text | None, Query(max_length=200)] = None,
+    limit: Limit = MOST,
+    cursor: Cursor = "",
 ) -> dict[str, Any]:
     """Secrets found in documents, by kind and place, never by value."""
-    return {
-        "quarantine": context.services.get(Catalog).quarantine(
-            caller.tenant, caller.clearance, namespaces_of(caller, namespace)
-        )
-    }
+    held = context.services.get(Catalog).quarantine(caller.tenant, caller.clearance, namespaces_of(caller, namespace))
+    found, following = page(held, limit, cursor)
+    return {"quarantine": found, "next": following}
 
 
 @ROUTER.post("/supersede", responses=responses(404, 409))

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.context import Context, Json, Manager, Reader
+from api.paging import MOST, Cursor, Limit, page
 from api.problems import responses
 from api.schemas_answer import Text
 from nexus.model.entity import Entity
@@ -80,11 +81,19 @@ Kind = Annotated[
 
 @ROUTER.get("")
 def list_entities(
-    context: Context, caller: Reader, state: State = "", kind: Kind = "", q: Annotated[str, Query(max_length=200)] = ""
+    context: Context,
+    caller: Reader,
+    state: State = "",
+    kind: Kind = "",
+    q: Annotated[str, Query(max_length=200)] = "",
+    limit: Limit = MOST,
+    cursor: Cursor = "",
 ) -> Json:
     """Entities by name; `q` is a part of a name or alias."""
-    found = context.services.get(EntityControl).entities(_filter(caller, state, kind, q))
-    return {"entities": [entity_json(entity) for entity in found]}
+    found, following = page(
+        context.services.get(EntityControl).entities(_filter(caller, state, kind, q)), limit, cursor
+    )
+    return {"entities": [entity_json(entity) for entity in found], "next": following}
 
 
 @ROUTER.get("/suggest")
@@ -98,10 +107,16 @@ def suggest(context: Context, caller: Reader) -> Json:
 
 
 @ROUTER.get("/decisions")
-def decisions(context: Context, caller: Manager, name: Annotated[str, Query(max_length=300)] = "") -> Json:
+def decisions(
+    context: Context,
+    caller: Manager,
+    name: Annotated[str, Query(max_length=300)] = "",
+    limit: Limit = MOST,
+    cursor: Cursor = "",
+) -> Json:
     """Every decision, oldest first; about one name, where it is given."""
-    found = context.services.get(EntityControl).decisions(caller.tenant, name)
-    return {"decisions": [decision_json(decision) for decision in found]}
+    found, following = page(context.services.get(EntityControl).decisions(caller.tenant, name), limit, cursor)
+    return {"decisions": [decision_json(decision) for decision in found], "next": following}
 
 
 def _decide(context: Context, caller: Principal, action: Action, body: DecisionBody) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.context import Context, Json, Reader
+from api.paging import MOST, Cursor, Limit, page
 from api.routes._observed import window_of
 from nexus.model.render import coverage_json, window_json
 from nexus.ports.observed import ObservedReader
@@ -21,12 +22,16 @@ def services(
     environment: str | None = None,
     start: Annotated[str | None, Query(alias="from")] = None,
     end: Annotated[str | None, Query(alias="to")] = None,
+    limit: Limit = MOST,
+    cursor: Cursor = "",
 ) -> Json:
     """Service rows with their counters, added up over the range."""
     window = window_of(start, end)
     reader = context.services.get(ObservedReader)
+    shown, following = page(reader.services(caller.tenant, environment, window), limit, cursor)
     return {
-        "services": reader.services(caller.tenant, environment, window),
+        "services": shown,
+        "next": following,
         "window": window_json(window),
         "coverage": coverage_json(reader.coverage(caller.tenant, window), reader.covered(window)),
     }

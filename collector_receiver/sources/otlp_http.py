@@ -8,6 +8,7 @@ import socket
 import ssl
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
@@ -52,14 +53,15 @@ class OtlpHttpServer:
         self.timeouts = options.timeouts
         # In the order of arrival, so that the oldest is found first when room is needed.
         self._connections: OrderedDict[Connection, None] = OrderedDict()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self._stopping = False
 
     async def start(self, listening: socket.socket) -> None:
         """Accept connections on a bound socket."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
+        self._loop = asyncio.get_running_loop()
+        self._server = await self._loop.create_server(
             lambda: Connection(self), sock=listening, ssl=self._options.tls, backlog=2048
         )
         self._sweeper = asyncio.create_task(self._sweep(), name="otlp-http-sweep")
@@ -189,10 +191,17 @@ class OtlpHttpServer:
         telemetry.OTLP_BYTES.labels(TRANSPORT).inc(request.size)
         body = request.body[0] if len(request.body) == 1 else b"".join(request.body)
         request.body.clear()
-        pending = Pending(body, tenant, json=_json(request), gzip=request.notes["gzip"], reserved=request.reserved)
-        self._intake.submit(pending)
+        assert self._loop is not None
+        outcome: asyncio.Future[Outcome] = self._loop.create_future()
+        gzip, reserved = request.notes["gzip"], request.reserved
+        self._intake.submit(Pending(body, tenant, self._deliver, outcome, _json(request), gzip, reserved))
         request.reserved = 0  # it is the intake's from here on
-        return await pending.future
+        return await outcome
+
+    def _deliver(self, answers: Sequence[tuple[asyncio.Future[Outcome], Outcome | NexusError]]) -> None:
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):  # a loop that is closed has nobody left who waits
+            self._loop.call_soon_threadsafe(_resolve, answers)
 
     def refuse(self, request: Request, error: NexusError) -> Response:
         """The answer to an error."""
@@ -221,6 +230,16 @@ class OtlpHttpServer:
         return TooLarge(
             f"the request is larger than {self._options.max_request_bytes} bytes (NEXUS_OTLP__MAX_REQUEST_BYTES); send smaller batches"
         )
+
+
+def _resolve(answers: Sequence[tuple[asyncio.Future[Outcome], Outcome | NexusError]]) -> None:
+    for future, result in answers:
+        # Done already: its client is gone.
+        if not future.done():
+            if isinstance(result, Outcome):
+                future.set_result(result)
+            else:
+                future.set_exception(result)
 
 
 def _json(request: Request) -> bool:

@@ -18,13 +18,35 @@ _CALLED = frozenset({"호출", "조회", "요청"})
 _RESULT = frozenset({"결과", "응답", "값", "실패", "성공", "시간", "횟수"})
 _OF_CALL = lexicon.SUBJECT | {"에"}
 _ENDED = frozenset({"실패", "성공", "느려지", "느리", "지연", "끊기", "막히"})
+_OFFERS = frozenset({"제공", "노출", "공개", "오픈", "지원", "열"})
 # Verbs whose 이를 may be a service: "결제 서비스가 느려지면 이를 호출하는 주문 서비스도".
 _SERVICE_VERBS = frozenset({"호출", "의존"})
 
 
 def arranged(text: str, units: list[Unit], topic: Name | None) -> list[Unit]:
     """Units with every stand-in replaced; `topic` is what 이 이벤트 means at the beginning."""
-    return _uncleft(_calls_of(_with_services(_with_topics(_shared_events(text, units), topic))))
+    return _uncleft(_calls_of(_with_services(_with_topics(_shared_events(text, _offered(units)), topic))))
+
+
+def _offered(units: list[Unit]) -> list[Unit]:
+    """‘상품 서비스가 제공하는 API를’ as "상품 서비스 API를"."""
+    found: list[Unit] = []
+    for index, unit in enumerate(units):
+        who, verb = units[index - 2 : index] if index > 1 else (unit, unit)
+        if (
+            unit.kind == "np"
+            and not unit.names
+            and unit.noun.split(" ")[-1] in lexicon.OFFERED
+            and verb.stem in _OFFERS
+            and verb.ending == "ETM"
+            and not verb.passive
+            and who.names
+            and who.particle in lexicon.SUBJECT
+        ):
+            found[-2:] = [replace(unit, names=who.names, start=who.start)]
+        else:
+            found.append(unit)
+    return found
 
 
 def _uncleft(units: list[Unit]) -> list[Unit]:
@@ -32,6 +54,9 @@ def _uncleft(units: list[Unit]) -> list[Unit]:
     for index in range(1, len(units) - 2):
         verb, head = units[index], units[index + 1]
         said = units[index + 2 :]
+        # "호출하는 유일한 서비스는"
+        if sole := head.stem == "유일":
+            head, said = said[0], said[1:]
         if not (
             verb.kind == "verb"
             and verb.stem in lexicon.FRAMES
@@ -40,6 +65,7 @@ def _uncleft(units: list[Unit]) -> list[Unit]:
             and not head.names
             and head.noun in _CLEFT
             and head.particle in lexicon.TOPIC
+            and said
             and all(u.kind == "np" and u.names for u in said)
             and "아니" not in said[-1].noun
         ):
@@ -52,7 +78,7 @@ def _uncleft(units: list[Unit]) -> list[Unit]:
         if named["subject"] == named["object"]:
             continue
         role = "가" if named["object"] else "를"
-        only = any(u.only or u.particle in ("뿐", "만") for u in said)
+        only = sole or any(u.only or u.particle in ("뿐", "만") for u in said)
         joined = [replace(u, particle="와", noun="") for u in said[:-1]]
         joined.append(replace(said[-1], particle=role, only=only, noun=""))
         return (

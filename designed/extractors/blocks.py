@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from designed.extractors.flat import MARKDOWN, Flat, flatten, joined
 from designed.place import Lines
@@ -57,10 +57,15 @@ class Document:
     front: str = ""
     front_start: int = 0
     marks: re.Pattern[str] = MARKDOWN
+    _flats: dict[tuple[int, int], Flat] = field(default_factory=dict, repr=False, compare=False)
 
     def flat(self, start: int, end: int) -> Flat:
         """The stretch [start, end) without its markup."""
-        return flatten(self.text, start, end, self.marks)
+        # Every extractor asks for the same stretches.
+        found = self._flats.get((start, end))
+        if found is None:
+            found = self._flats[start, end] = flatten(self.text, start, end, self.marks)
+        return found
 
     def cell(self, cell: Cell) -> Flat:
         """A table cell without its markup."""

@@ -46,8 +46,9 @@ def parse(text: str, skeleton: str | None = None) -> Document:
     body = text if skeleton is None else skeleton
     if front is not None:
         body = "\n" * text.count("\n", 0, front.end()) + body[front.end() :]
-    blocks = tuple(_Scanner(Lines(text), body).blocks())
-    return Document(text, Lines(text), blocks, front[1] if front else "", front.start(1) if front else 0)
+    lines = Lines(text)
+    blocks = tuple(_Scanner(lines, body).blocks())
+    return Document(text, lines, blocks, front[1] if front else "", front.start(1) if front else 0)
 
 
 class _Scanner:
@@ -88,8 +89,14 @@ class _Scanner:
     def _paragraph(self, at: int) -> int | None:
         body, end = self._body, at + 1
         while end < len(body) and (line := body[end]) and not line.isspace():
+            if _ends_paragraph(line):
+                break
             start = line.lstrip(" \t")[0]
-            if not (start.isalpha() or start in "\"'(`*_[{/.,:;!?@$&%^") or "|" in line:
+            if "|" in line or not (
+                start.isalpha()
+                or start in "\"'(`*_[{/.,:;!?@$&%^"
+                or (start.isdecimal() and not _LIST.match(line.lstrip(" \t")))
+            ):
                 return None
             if start in "`*_" and (
                 line.lstrip().startswith("```") or _RULE.match(line.lstrip()) or _LIST.match(line.lstrip())
@@ -191,6 +198,16 @@ class _Scanner:
             end += 1
         self._found += _library(self._lines, body, at, end)
         return end
+
+
+def _ends_paragraph(line: str) -> bool:
+    """What may begin right below a paragraph, whatever that says: a heading, a fence, a list of bullets or from 1."""
+    if line[0] == "#":
+        return _ATX.match(line) is not None
+    if line.startswith(("```", "~~~")):
+        return line[0] == "~" or _FENCE.match(line) is not None
+    item = _ITEM.match(line)
+    return item is not None and (item[1] is not None or item[0].rstrip(" .)") == "1") and not _RULE.match(line)
 
 
 def _bars(line: str) -> int:

@@ -17,6 +17,8 @@ from designed.extractors.subject_en import IMPLICIT, OTHER, Subject, be_before, 
 _FINITE = frozenset({"verb", "be", "modal"})
 _SAYING = frozenset({"name", "pron", "word"})
 _STORES = frozenset({"cache", "db", "database", "store", "storage", "index", "queue", "bus", "broker", "stream"})
+# Behind one of these a preposition waits for what the relative clause is about.
+_STRANDS = frozenset({"prep", "stop", "comma", "conj", "close", "adv", "be", "modal"})
 _CHANNELS = frozenset({"event", "message", "notification", "topic"})
 
 
@@ -50,8 +52,10 @@ def predicates(items: Sequence[Item]) -> list[Predicate]:
     for index, item in enumerate(items):
         if item.kind in ("stop", "sub") or (item.kind in ("comma", "conj") and verbed and _new_clause(items, index)):
             clause, opened, verbed = index + 1, item.word, False
-        elif item.kind == "comma" and verbed and opened in lexicon.SUBORDINATORS and _finite(items, index + 1):
+        elif item.kind == "comma" and opened in lexicon.SUBORDINATORS and _finite(items, index + 1):
             # ", once a lobby is full, asks B": back to the main clause.
+            if main is OTHER:
+                main = opening_phrase(items, 0, clause - 1)
             clause, opened, verbed = index + 1, ",", False
         elif item.kind == "comma" and not verbed and _opening(items, clause, index):
             clause, opened = index + 1, "comma"
@@ -107,10 +111,14 @@ def _predicate(
     )
     if item.word == "read" and not be and index and items[index - 1].kind == "prep" and items[index - 1].word == "as":
         reduced = True
-    if shared and item.form == "ed":
+    if shared and participle:
         # "is published by A and consumed by B"
         passive, reduced = not before[-1].reduced, before[-1].reduced
-    inherited = before[-1].subject if before and before[-1].clause == clause else opening_phrase(items, clause, index)
+    # Who somebody else's purpose is of ("calls B to check it, then asks C") does not act.
+    inherited = next(
+        (p.subject for p in reversed(before) if p.clause == clause and (p.form != "base" or p.subject.how != "other")),
+        None,
+    ) or opening_phrase(items, clause, index)
     subject, relative = subject_of(items, index, clause, opened, main, inherited, passive or reduced)
     if (
         subject is IMPLICIT
@@ -124,24 +132,29 @@ def _predicate(
     made = Predicate(index, item.lemma, item.form, passive or reduced, reduced, subject, clause, relative)
     _arguments(items, made)
     if relative and items[index - 1].kind != "rel" and not any(slot == "" for slot, _ in made.arguments):
-        made.arguments += [("", name) for name in _object_of(items, index, clause, main)]
+        made.arguments += _object_of(items, index, clause, main)
     return made
 
 
-def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) -> list[Name]:
-    """What "that the gateway calls" is about: the name before `that`, or whoever presents it."""
+def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) -> list[tuple[str, Name | None]]:
+    """What "that the gateway calls", "to which A subscribes" is about, with its slot: the name before it, or whoever presents it."""
     position = index - 1
     while position >= clause and items[position].kind != "rel":
         position -= 1
-    left = position - 1
+    left, slot = position - 1, ""
+    if left > clause and items[left].kind == "prep":
+        left, slot = left - 1, items[left].word
+    elif index + 2 < len(items) and items[index + 1].kind == "prep" and items[index + 2].kind in _STRANDS:
+        # "that A and B integrate with over REST"
+        slot = items[index + 1].word
     while left > clause and (items[left].kind == "comma" or items[left].word.rstrip("s") in _CHANNELS):
         # "`x`, which", "the `x` event that".
         left -= 1
     before = items[left] if left >= clause else None
     if before is not None and before.kind == "name" and before.name is not None:
-        return [before.name]
+        return [(slot, before.name)]
     presented = any(i.word in lexicon.PRESENTING for i in items[clause : max(position, clause)])
-    return list(main.names) if presented and main.how == "named" else []
+    return [(slot, name) for name in main.names] if presented and main.how == "named" else []
 
 
 def _finite(items: Sequence[Item], index: int) -> bool:

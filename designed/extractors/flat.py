@@ -10,7 +10,9 @@ from dataclasses import dataclass
 # What marks a piece of a line up. Every markup's pattern has the groups `code` with `inner`, `link` with `text`, and `newline`; what
 # other groups match is dropped.
 MARKDOWN = re.compile(
-    r"(?P<image>!\[[^\]\n]*\]\([^)\n]*\))"
+    # Nothing else begins with another character: most are passed over at once.
+    r"(?=[!`\[<{*~_\\\n]|[ \t]+\n)"
+    r"(?:(?P<image>!\[[^\]\n]*\]\([^)\n]*\))"
     r"|(?P<code>(?P<ticks>`+)(?P<inner>[^`]+?)(?P=ticks))"
     r"|(?P<link>\[(?P<text>(?:[^\[\]\n]|\n(?!\n)|!\[[^\]]*\]\([^)]*\))+)\](?:\((?P<url>[^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+[\"'][^\"')]*[\"'])?\)|\[[^\]\n]*\]))"
     r"|(?P<auto><(?:https?|mailto):[^>\s]+>)"
@@ -19,7 +21,7 @@ MARKDOWN = re.compile(
     r"|(?P<short>\{\{[<%].*?[>%]\}\})"
     r"|(?P<bold>\*{1,3}|~~|(?<![\w])_{1,3}(?=\w)|(?<=\w)_{1,3}(?![\w]))"
     r"|(?P<escape>\\(?=[!-/:-@\[-`{-~]))"
-    r"|(?P<newline>[ \t]*\n[ \t>]*)",
+    r"|(?P<newline>[ \t]*\n[ \t>]*))",
     re.DOTALL,
 )
 RESTRUCTURED = re.compile(

@@ -1,7 +1,7 @@
-"""Arrows and settings in plain text: `order → payment`, `orders.placed (order → shipping)`, `PAYMENT_URL=http://payment:8080`. Pure.
+"""Arrows in plain text: `order → payment`, `orders.placed (order → shipping)`. Pure.
 
 In running text, in list items and in fences without a language. Both sides must be names; an arrow back along one that the
-same block drew already is its answer. Rules: `flow.arrow`, `env_block.address`.
+same block drew already is its answer. Rule: `flow.arrow`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from designed.extractors.flat import Flat
-from designed.extractors.names import Name, Names
-from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement
+from designed.extractors.names import Name
+from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Statement
 from designed.reader import RawName
 from nexus.model.names import hyphenated
 from nexus.model.service import NodeKind
@@ -20,7 +20,6 @@ ARROW = re.compile(
     r"[-─—=]*(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?[-─—=]+[>▶►]|[-─—=]+\[[^\]\n]{0,40}\][-─—=]*[>▶►]|→|⇒|➔|➜|➡️?|⟶"
 )
 FENCES = frozenset({"", "text", "txt", "plaintext", "plain", "console", "ascii"})
-SETTINGS = frozenset({"", "env", "dotenv", "bash", "sh", "shell", "properties", "ini"})
 _ACTOR = re.compile(
     r"(?:react |web |mobile |admin )?(?:client|browser|user|users|frontend|web ?app|mobile ?app|customer|클라이언트|브라우저|사용자|프론트엔드|프런트엔드|고객|웹|앱|모바일 앱)",
     re.IGNORECASE,
@@ -31,13 +30,6 @@ _LIBRARY = re.compile(
 )
 _LISTED = re.compile(r"[`*]*\s*(?:\([^()]*\)\s*)?(?:,|&|,? and|및|,? 그리고)\s*[`*]*")
 _EXTERNAL = re.compile(r"[A-Za-z가-힣][\w가-힣.]*(?: [A-Za-z가-힣][\w가-힣.]*){0,2} API")
-_SETTING = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)[ \t]*=[ \t]*([^\s#]*)", re.MULTILINE)
-_SETTING_END = re.compile(
-    r"_(?:BASE_URL|API_URL|URL|URI|API_ADDR|ADDRESS|ADDR|HOST|HOSTNAME|ENDPOINT|GRPC_URL|GRPC_ADDR)$"
-)
-_HOST = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?([A-Za-z][A-Za-z0-9-]*)(?:\.[a-z0-9.-]+)?(?::\d+)?(?:[/?].*)?"
-)
 
 
 def arrow_statements(
@@ -145,36 +137,6 @@ def _open(at: int, label: str) -> Name | None:
             at, at, at, RawName(label, NodeKind.EXTERNAL.value), f"name:{label.casefold()}", NodeKind.EXTERNAL.value
         )
     return None
-
-
-def setting_statements(
-    text: str, start: int, end: int, names: Names, context: Context
-) -> Iterator[tuple[Statement, int, int]]:
-    """Variables that hold another service's address, in a fence under a service's heading: (statement, start, end) of each line."""
-    if context.subject is None:
-        return
-    for match in _SETTING.finditer(text, start, end):
-        variable, value = match[1], match[2].strip("\"'")
-        found = None
-        host = _HOST.fullmatch(value) if value else None
-        if host is not None and (":" in value or "." in value):
-            found = names.registry.resolve(host[1]).entity
-        if found is None and _SETTING_END.search(variable):
-            stem = _SETTING_END.sub("", variable)
-            found = names.registry.resolve(stem.replace("_", "-").casefold()).entity if len(stem) > 3 else None
-        if found is None or found.kind == NodeKind.TOPIC or found.rid == context.subject_key:
-            continue
-        line_end = text.find("\n", match.start(), end)
-        statement = Statement(
-            CALLS,
-            context.subject,
-            context.subject_key,
-            RawName(found.name, found.kind),
-            found.rid,
-            "env_block.address",
-            match.start(),
-        )
-        yield statement, match.start(), end if line_end < 0 else line_end
 
 
 def _make(relation: str, source: Name, target: Name, at: int, drawn: str = "") -> Statement:

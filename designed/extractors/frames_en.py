@@ -11,13 +11,19 @@ from designed.extractors.context_en import clause_span, implicit, modality_of, n
 from designed.extractors.flat import Flat
 from designed.extractors.items import Item
 from designed.extractors.names import Name
+from designed.extractors.pronouns_en import meant, pronoun
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
 from designed.extractors.subject_en import Subject
 from designed.extractors.topics_en import is_topic
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
-_ONLY_BEFORE = re.compile(r"(?:^|[\s(])only\s+(?:the\s+|a\s+)?[`*]*$", re.IGNORECASE)
+# "only A may", "no service other than A may".
+_ONLY_BEFORE = re.compile(
+    r"(?:^|[\s(])(?:only|(?:nobody|no one|nothing|none|no [\w-]+(?: [\w-]+)?),? (?:other than|but|except(?: for)?|besides|apart from))\s+(?:the\s+|a\s+)?[`*]*$",
+    re.IGNORECASE,
+)
+_ONLY_READS = re.compile(r"[;,–—-]\s*(?:but |and )?(?:it |they )?(?:only|just)\s+(?:ever )?reads?\b", re.IGNORECASE)
 _ONLY_VIA = re.compile(
     r"\b(?:only|exclusively|solely|must (?:always )?(?:go|pass|be routed|be made|be sent))\b", re.IGNORECASE
 )
@@ -42,6 +48,13 @@ def frame_statements(
     clause = flat.text[first:last]
     lead = flat.text[first : verb.end]
     modality = modality_of(flat, start, end, verb.start, (clause, lead), negated(parts, predicate), context)
+    if (
+        modality is Modality.FORBIDDEN
+        and predicate.lemma in lexicon.CHANGES
+        and _ONLY_READS.search(flat.text, verb.end, end)
+    ):
+        # "never writes to B, it only reads"
+        modality = Modality.ASSERTED
     if predicate.passive:
         yield from _passive(parts, predicate, frame, subject, modality, context)
         return
@@ -51,7 +64,7 @@ def frame_statements(
     if not subject:
         return
     arguments = [
-        (slot, name or _meant(frame.get(slot, ""), parts, predicate, context)) for slot, name in predicate.arguments
+        (slot, name or meant(frame.get(slot, ""), parts, predicate, context)) for slot, name in predicate.arguments
     ]
     pairs: list[tuple[str, Name]] = []
     for (slot, name), (_, written) in zip(arguments, predicate.arguments, strict=True):
@@ -187,7 +200,7 @@ def _passive(
     context: Context,
 ) -> Iterator[Statement]:
     verb = parts[predicate.index]
-    arguments = [(slot, name or _pronoun(context)) for slot, name in predicate.arguments]
+    arguments = [(slot, name or pronoun(context)) for slot, name in predicate.arguments]
     agents = [name for slot, name in arguments if name is not None and slot == "by"]
     rule = f"{context.rule}.passive"
     around = parts[max(predicate.clause, predicate.index - 4) : predicate.index + 2]
@@ -204,6 +217,9 @@ def _passive(
     if left > 0 and parts[left].kind == "open":
         # "`x` (published by A)"
         left -= 1
+    while predicate.reduced and left > 0 and (parts[left].kind == "comma" or parts[left].word in lexicon.CARRIED):
+        # "the `x` event, published by A"
+        left -= 1
     if predicate.reduced and left >= 0 and parts[left].kind == "name":
         before = parts[left].name
         themes = [before] if before is not None else []
@@ -217,7 +233,9 @@ def _passive(
     ):
         # "exposes an endpoint used by B": what is used is the subject's.
         themes = [s for s in subject if not s.passive]
-    placed = predicate.lemma in ("call", "invoke", "reach") and any(slot == "from" for slot, _ in arguments)
+    placed = predicate.lemma in ("call", "invoke", "reach", "reachable", "accessible") and any(
+        slot == "from" for slot, _ in arguments
+    )
     if placed or (opened_when and predicate.lemma in ("call", "invoke", "request", "query", "use", "contact", "reach")):
         # "when requested from Checkout", "is called from Shipping".
         agents += [name for slot, name in arguments if name is not None and slot == "from"]
@@ -246,7 +264,9 @@ def _passive(
                         yield Statement(CALLS, theme.raw, theme.key, agent.raw, agent.key, rule, verb.start, modality)
                 elif not agent.passive:
                     relation = relation_of(
-                        direct or ("C" if predicate.lemma == "expose" else ""), theme.kind, brought=theme.brought
+                        direct or ("C" if predicate.lemma in ("expose", "reachable", "accessible") else ""),
+                        theme.kind,
+                        brought=theme.brought,
                     )
                     if relation:
                         yield Statement(
@@ -322,27 +342,6 @@ def _subject_names(subject: Subject, context: Context, predicate: Predicate) -> 
             return [context.previous]
         return implicit(context)
     return implicit(context) if subject.how == "part" else []
-
-
-def _meant(code: str, parts: Sequence[Item], predicate: Predicate, context: Context) -> Name | None:
-    """‘react to it’, "consumes it": the topic that was named last; else as `_pronoun`."""
-    if code == "C":
-        own = {name.key for name in predicate.subject.names}
-        before = {p.name.key: p.name for p in parts[: predicate.index] if p.name is not None and p.name.key not in own}
-        opens = predicate.relative and len(before) == 1
-        # "When A is slow, B, which calls it": the only other one that is named.
-        return next(iter(before.values())) if opens and not any(n.topic for n in before.values()) else _pronoun(context)
-    if code in ("s", "R"):
-        named = [part.name for part in parts[: predicate.index] if part.name is not None and part.name.topic]
-        if named or context.topic is not None:
-            return named[-1] if named else context.topic
-    return None if code == "s" else _pronoun(context)
-
-
-def _pronoun(context: Context) -> Name | None:
-    """‘can call it’: the thing that the section is about."""
-    found = implicit(context)
-    return found[0] if found and context.previous is None else None
 
 
 def _rule(predicate: Predicate, source: Name) -> str:

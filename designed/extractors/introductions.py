@@ -88,6 +88,7 @@ _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 # Without any of these a text introduces nothing.
 _TELLING = re.compile(r"ervice|`|\*\*|[가-힣]|API|ateway|atabase|opic|ueue|erver|orker|event|-(?:svc|db)")
 _HEAD = re.compile(HEADS)
+_PROSE_HEAD = re.compile(r"ervice|API|ateway|atabase|opic|ueue|erver|orker|app|portal")
 _EMOJI = re.compile(r"^[^\w가-힣`*\[(]+")
 
 
@@ -273,11 +274,11 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
         ):
             continue
         yield _entity(document, flat, start, end, name, kind.value, "code")
-    for match in _KEBAB_PROSE.finditer(flat.text):
+    for match in _KEBAB_PROSE.finditer(flat.text) if "-" in flat.text else ():
         yield _entity(
             document, flat, match.start(), match.end(), match[0], _KINDS.get(match[1], NodeKind.SERVICE).value, "code"
         )
-    for match in _PROSE_EN.finditer(flat.text):
+    for match in _PROSE_EN.finditer(flat.text) if _PROSE_HEAD.search(flat.text) else ():
         words = match[1].split()
         head = words[-1].casefold()
         while words and words[0].casefold() in _STOP:

@@ -18,6 +18,7 @@ HEADS = (
     "Hub|Engine|Adapter|Portal|Backend|Frontend|Manager|Collector|Sink|Store|Registry|Broker|Bridge|Router|Scheduler|Processor|Planner|Orchestrator|Worker|Client|App|Server|System|"
     "Platform|Proxy|Agent|Provider|Dispatcher|Indexer|Crawler|Aggregator|Notifier|Simulator|Vault|Warehouse|Cache|Connector|Importer|Exporter|Listener|Poller|Controller|Mailer|Tracker|Monitor|Index"
 )
+_HEAD = re.compile(HEADS)
 _TITLED = re.compile(rf"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*\s+){{1,2}}(?:{HEADS}))(?![A-Za-z0-9_-])")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _WORD = re.compile(r"[a-z]{3,}")
@@ -28,7 +29,7 @@ KINDS_ALONE = frozenset(
     "gateway collector 게이트웨이 broker hub engine adapter registry scheduler planner orchestrator worker portal bridge dispatcher".split()
 )
 # One word with a capital, and nothing of a longer name around it.
-_CAPITAL = re.compile(r"(?<![\w./@#$-])(?<![A-Z][a-z] )(?<![a-z] [A-Z])[A-Z][a-z]{3,}(?![\w/@-])(?! [A-Z])")
+_CAPITAL = re.compile(r"(?=[A-Z])(?<![\w./@#$-])(?<![A-Z][a-z] )(?<![a-z] [A-Z])[A-Z][a-z]{3,}(?![\w/@-])(?! [A-Z])")
 # People, places and habits of companies; and what documents are made of.
 _NO_COMPONENT = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december "
@@ -70,6 +71,8 @@ Introduced = tuple[int, int, str, str, str]
 
 def titled_names(flat: Flat) -> Iterator[Introduced]:
     """(start, end, name, kind, how): "Fraud Engine" and its like."""
+    if _HEAD.search(flat.text) is None:
+        return
     for match in _TITLED.finditer(flat.text):
         words = match[1].split()
         while words and words[0].casefold() in ("the", "a", "an", "our", "this", "each", "if", "when", "and"):
@@ -126,12 +129,8 @@ def proper_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
     """
     acting: dict[str, list[tuple[Flat, int, int]]] = {}
     inside: set[str] = set()
-    small: set[str] = set()
-    for block in document.blocks:
-        if block.kind != "text":
-            continue
-        flat = document.flat(block.start, block.end)
-        small.update(_WORD.findall(flat.text))
+    flats = [document.flat(block.start, block.end) for block in document.blocks if block.kind == "text"]
+    for flat in flats:
         for match in _CAPITAL.finditer(flat.text):
             name = match[0]
             if (
@@ -145,9 +144,11 @@ def proper_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
                 inside.add(name)
             if _acts(flat.text, *match.span()):
                 acting.setdefault(name, []).append((flat, *match.span()))
-    for name, places in sorted(acting.items()):
-        if name in inside and len(places) > 1 and name.casefold() not in small:
-            flat, start, end = places[0]
+    told = sorted(name for name, places in acting.items() if name in inside and len(places) > 1)
+    small = {word for flat in flats for word in _WORD.findall(flat.text)} if told else ()
+    for name in told:
+        if name.casefold() not in small:
+            flat, start, end = acting[name][0]
             yield flat, (start, end, name, NodeKind.SERVICE.value, "prose")
 
 

@@ -15,6 +15,8 @@ from nexus.model.technology import technology
 # What a thing is, behind its name. Behind 서비스 and its like anything is a name; the others need a noun before them.
 _HEADS = "마이크로서비스|서비스|시스템|게이트웨이"
 _PLAIN_HEADS = "서버|앱|API|DB|데이터베이스|저장소|워커|매니저|엔진|플랫폼|어댑터|포털|스케줄러|클라이언트|프런트엔드|프론트엔드|백엔드|봇|툴|콘솔|배치"
+# Without one of these there is nothing to look for.
+_HEAD, _PLAIN_HEAD = re.compile(_HEADS), re.compile(_PLAIN_HEADS)
 _KINDS = {"DB": NodeKind.DATABASE, "데이터베이스": NodeKind.DATABASE, "저장소": NodeKind.DATABASE}
 _NAME = re.compile(rf"([가-힣A-Za-z0-9-]*[가-힣A-Za-z0-9])( ?)({_HEADS})(?![가-힣]*(?:업|센터|명|별|형|화|들|적|군))")
 _PLAIN = re.compile(
@@ -58,13 +60,13 @@ Introduced = tuple[int, int, str, str, str, tuple[str, ...]]
 def korean_names(flat: Flat) -> Iterator[Introduced]:
     """(start, end, name, kind, how, aliases) of names in a flat text."""
     text = flat.text
-    for match in _NAME.finditer(text):
+    for match in _NAME.finditer(text) if _HEAD.search(text) else ():
         if korean_name(match) and (
             not match[2] or match[1][-1].isascii() or _noun_before(text, match.start(1), match.end(1), match.end(3))
         ):
             start = match.start(1) + len(re.match(r"[0-9-]*", match[1])[0])  # type: ignore[index]  # matches the empty text too
             yield start, match.end(3), text[start : match.end(3)], NodeKind.SERVICE.value, "prose", ()
-    for match in _PLAIN.finditer(text):
+    for match in _PLAIN.finditer(text) if _PLAIN_HEAD.search(text) else ():
         begin = _plain_start(text, match)
         # "포인트 서버의 적립 API" is the server's.
         if begin is not None and not (match[3] == "API" and text[:begin].endswith("의 ")):
@@ -79,11 +81,11 @@ def korean_names(flat: Flat) -> Iterator[Introduced]:
             )
     for match in _ALONE.finditer(text):
         yield match.start(), match.end(), match[1], NodeKind.SERVICE.value, "prose", ()
-    for match in _KEBAB.finditer(text):
+    for match in _KEBAB.finditer(text) if "-" in text else ():
         if not match[1].endswith(COMPOUND_ENDS):
             kind = _KINDS.get(match[1].rsplit("-", 1)[1].upper(), NodeKind.SERVICE)
             yield match.start(1), match.end(1), match[1], kind.value, "prose", ()
-    for match in _COMPANY.finditer(text):
+    for match in _COMPANY.finditer(text) if "인 " in text else ():
         yield match.start(1), match.end(1), match[1], NodeKind.EXTERNAL.value, "prose", ()
     yield from glosses(flat)
 
@@ -149,7 +151,7 @@ def _noun_before(text: str, start: int, end: int, until: int, *, whole: bool = F
 def glosses(flat: Flat) -> Iterator[Introduced]:
     """‘결제(pay)’ and "pay(결제)"."""
     text = flat.text
-    for match in _GLOSS.finditer(text):
+    for match in _GLOSS.finditer(text) if "(" in text else ():
         korean, latin = (match[1], match[2]) if match[1] else (match[4], match[3])
         if (
             technology(latin) is not None

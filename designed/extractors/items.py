@@ -72,8 +72,22 @@ def items(text: str, start: int, end: int, names: Sequence[Name], code: Sequence
             continue
         found.append(_item(match[0], match.start(), match.end()))
         position = match.end()
+    found = _phrased(found)
     _settle(found)
     return found
+
+
+def _phrased(found: Sequence[Item]) -> list[Item]:
+    """Two words that say one thing as one item: "out of" is "from"."""
+    joined: list[Item] = []
+    for item in found:
+        last = joined[-1] if joined else item
+        meant = lexicon.PHRASES.get((last.word, item.word)) if item.name is None and last.name is None else None
+        if meant is not None:
+            joined[-1] = Item(*meant, last.start, item.end)
+        else:
+            joined.append(item)
+    return joined
 
 
 def _item(word: str, start: int, end: int) -> Item:
@@ -136,6 +150,8 @@ def _settle(found: list[Item]) -> None:
         elif item.kind == "verb":
             if _is_noun(item, before, after, found, index):
                 item.kind = "word"
+        elif item.word in lexicon.HOW_OFTEN and after is not None and after.kind == "word":
+            item.kind = "word"
         elif (item.word == "no" and after is not None and after.word == "longer") or (
             item.kind == "conj" and item.word == "then" and before is not None and before.kind == "conj"
         ):
@@ -184,7 +200,7 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
     if item.form == "ed":
         return before.kind == "det" and after is not None and after.kind == "word"
     if before.kind == "det":
-        if before.word in ("all", "both", "each") and index > 1 and found[index - 2].kind in ("name", "pron"):
+        if before.word in ("all", "both", "each") and index > 1 and found[index - 2].kind in ("name", "pron", "word"):
             # "A, B and C all connect to D".
             return False
         return before.word != "that"

@@ -35,7 +35,8 @@ _SUB = {"": "s", "to": "S", "on": "S", "for": "S", "from": "R", "via": "s", "by"
 
 FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(
-        ("call", "invoke", "query", "contact", "consult", "ping", "hit", "front"), {"": "C", "on": "C", "to": "C"}
+        ("call", "invoke", "query", "contact", "consult", "ping", "hit", "front", "touch"),
+        {"": "C", "on": "C", "to": "C", "into": "C"},
     ),
     "access": {"": "C"},
     "ask": {"": "C", "from": "C"},
@@ -110,7 +111,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
             "maintain",
             "hold",
         ),
-        dict(_IN),
+        _IN | _BY_WAY,
     ),
     "update": dict(_IN) | {"": "d"},
     "write": dict(_IN) | {"": "p"},
@@ -128,8 +129,15 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(("increment", "decrement"), {"in": "W"}),
     "wrap": {"": "C"},
     "populate": {"": "C", "from": "R"},
-    **dict.fromkeys(("put", "place", "drop"), _IN | dict.fromkeys(("on", "onto"), "P")),
-    "pick": {"from": "R", "off": "R"},
+    **dict.fromkeys(("put", "place", "drop"), _IN | {"": "p"} | dict.fromkeys(("on", "onto"), "P")),
+    "pick": {"from": "R", "off": "R", "": "s", "up": "s"},
+    **dict.fromkeys(("wake", "act"), {"on": "s", "upon": "s", "by": "s"}),
+    **dict.fromkeys(("mail", "email"), _BY_WAY | {"to": "W"}),
+    **dict.fromkeys(("land", "dump"), dict(_IN)),
+    "answer": {"from": "R"},
+    **dict.fromkeys(("reconcile", "compare", "file"), dict(_WITH)),
+    "pay": dict(_BY_WAY),
+    "park": {"in": "p", "on": "p"},
     "drain": {"": "s", "from": "S"},
     "fill": {"": "p"},
     "feed": {"into": "W"},
@@ -172,16 +180,17 @@ WAYS_IN: Final = frozenset(
         "proxy",
     }
 )
+CHANGES: Final = frozenset({"write", "modify", "update", "delete"})
 TRIGGERS: Final = frozenset({"trigger", "drive", "feed", "wake", "invoke", "notify"})
 # "X lets Y call Z": the subject of the infinitive is the object.
 CONTROL: Final = frozenset(
     "allow allows allowed let lets enable enables enabled permit permits cause causes require requires configure configures configured tell tells instruct instructs prevent prevents force forces "
-    "forbid forbids prohibit prohibits expect expects allowing letting enabling".split()
+    "make makes made forbid forbids prohibit prohibits expect expects allowing letting enabling".split()
 )
 # Verbs whose purpose clause is the subject's own doing: "uses Kafka to publish events".
 PURPOSE: Final = frozenset(
     "use uses using used need needs want wants try tries is are be responsible able supposed designed configured continue continues start starts begin begins intended order needed required has have "
-    "ready connects connect acts exists allows".split()
+    "ready connects connect acts exists allows going".split()
 )
 # A clause with one of these hands its subject to "X provides a UI that calls Y".
 PRESENTING: Final = frozenset(
@@ -212,6 +221,8 @@ IRREGULAR: Final[dict[str, tuple[str, str]]] = {
     "tell": ("told", "told"),
     "go": ("went", "gone"),
     "leave": ("left", "left"),
+    "wake": ("woke", "woken"),
+    "pay": ("paid", "paid"),
 }
 
 
@@ -247,8 +258,26 @@ VERBS["synchronise"] = ("synchronize", "base")
 PREPOSITIONS: Final = frozenset(
     "to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except than among".split()
 )
+# Two words that say one thing: (kind, word).
+PHRASES: Final = {
+    ("out", "of"): ("prep", "from"),
+    ("in", "on"): ("prep", "on"),
+    **{
+        tuple(phrase.split()): ("adv", phrase)
+        for phrase in (
+            "in turn",
+            "in parallel",
+            "in return",
+            "at startup",
+            "on startup",
+            "at boot",
+            "at runtime",
+            "on demand",
+        )
+    },
+}
 # Before a name these stand for no place of it: "during the migration the gateway calls", "as A".
-AT_TIMES: Final = frozenset({"as", "during", "throughout"})
+AT_TIMES: Final = frozenset({"as", "during", "throughout", "than"})
 SUBORDINATORS: Final = frozenset(
     "when whenever if while because so after before once unless until where although though whereas since whether therefore however otherwise instead".split()
 )
@@ -271,6 +300,8 @@ ADVERBS: Final = frozenset(
     "also only then directly first finally asynchronously synchronously always usually often periodically continuously currently internally subsequently next never still now already just simply "
     "automatically further additionally sometimes either both again later longer immediately regularly not optionally transparently securely mainly primarily eventually".split()
 )
+# Adverbs, but for those before a noun: "a nightly job".
+HOW_OFTEN: Final = frozenset("hourly daily nightly weekly monthly yearly quarterly".split())
 # Parts of a component: what they do, it does.
 # Who sends one of these to "accepts requests from B" calls it.
 REQUESTS: Final = frozenset(
@@ -281,7 +312,7 @@ CARRIED: Final = frozenset("event events message messages record records entry e
 PARTS: Final = frozenset(
     "tool tools handler handlers server worker workers job jobs process processes app application component module modules function functions endpoint endpoints controller controllers code library "
     "backend implementation thread scheduler listener daemon script scripts middleware container pod pods instance instances api wrapper client plugin method methods resolver resolvers loop task tasks "
-    "adapter repository class logic layer integration binary extension hook filter ui".split()
+    "cron cronjob timer batch consumer producer sidecar agent adapter repository class logic layer integration binary extension hook filter ui".split()
 )
 SELVES: Final = frozenset({"service", "microservice", "component", "application", "app", "system", "module"})
 PROTOCOLS: Final = {

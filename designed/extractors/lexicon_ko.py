@@ -21,11 +21,31 @@ _PUB = {"obj": "p", "goal": "P", "via": "p"}
 _SUB = {"obj": "S", "source": "R", "via": "s", "goal": "s"}
 _LINK = {"with": "C", "goal": "C", "obj": "C"}
 
+THROUGH: Final = "통하"
+# What one is given for having asked: 인증 서비스에서 토큰을 검증받는다.
+GRANTED: Final = frozenset(
+    {
+        "검증받",
+        "승인받",
+        "인증받",
+        "확인받",
+        "발급받",
+        "배정받",
+        "할당받",
+        "허가받",
+        "인가받",
+        "제공받",
+        "응답받",
+        "회신받",
+    }
+)
+# Who tells them calls: 결제 서비스로부터 결과를 통보받는다.
+TOLD: Final = frozenset({"통보받", "통지받", "보고받"})
 # Whose passive says the same.
 MUTUAL: Final = frozenset({"연동", "통신", "연결", "접속", "연계", "통합"})
 # Verbal nouns (호출하다, 호출되다) and verbs.
 FRAMES: Final[dict[str, dict[str, str]]] = {
-    **dict.fromkeys(("호출", "콜", "call", "invoke", "접근", "방문"), _CALL),
+    **dict.fromkeys(("호출", "콜", "call", "invoke", "접근", "방문", "부르", "찌르", "건드리"), _CALL),
     **dict.fromkeys(("요청", "request", "의뢰", "문의", "묻", "물어보"), _ASK),
     **dict.fromkeys(("조회", "질의", "쿼리", "참조", "확인", "검증", "query", "인증", "체크"), _LOOK),
     **dict.fromkeys(
@@ -56,20 +76,45 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
             "send",
             "forward",
             "중계",
+            "밀",
+            "쏘",
+            "흘리",
+            "흘려보내",
+            "뿌리",
+            "건네",
+            "보고",
         ),
         _SEND,
     ),
     **dict.fromkeys(("저장", "기록", "적재", "보관", "캐싱", "캐시", "insert", "영속화", "남기"), _STORE),
     # Of stores: Redis를 캐시로 쓴다, 원본은 MongoDB에 둔다.
-    "쓰": _STORE | {"obj": "d"},
+    "쓰": _STORE | {"obj": "C"},
     "두": {"goal": "d", "obj": "d"},
+    **dict.fromkeys(("적용", "도입", "운영", "운용", "채택", "탑재"), {"obj": "d", "goal": "d"}),
     "붙": {"goal": "C"},
     "맡기": {"goal": "C"},
     # Of what somebody else has: 재고 서비스의 재고를 차감한다.
     **dict.fromkeys(("차감", "복구", "갱신", "업데이트", "증가", "예약"), {"obj": "O", "goal": "d", "by": "s"}),
     **dict.fromkeys(("트리거", "실행", "기동", "시작", "trigger"), {"by": "s"}),
     **dict.fromkeys(
-        ("가져오", "읽", "불러오", "받아오", "읽어오", "획득", "로드", "얻", "fetch", "긁", "긁어오", "끌어오"), _FETCH
+        (
+            "가져오",
+            "읽",
+            "불러오",
+            "받아오",
+            "읽어오",
+            "획득",
+            "로드",
+            "얻",
+            "fetch",
+            "긁",
+            "긁어오",
+            "끌어오",
+            "내려받",
+            "다운로드",
+            "당겨오",
+        ),
+        _FETCH,
     ),
     **dict.fromkeys(("꺼내", "가져가"), {"source": "R", "obj": "s"}),
     # Of what several others have: 상품 서비스와 리뷰 서비스의 데이터를 합친다.
@@ -89,15 +134,23 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
             "리스닝",
             "listen",
             "청취",
-            "폴링",
             "수신",
             "바라보",
+            "듣",
         ),
         _SUB,
     ),
-    **dict.fromkeys(("받", "처리", "핸들링"), {"obj": "s", "via": "C"}),
+    "폴링": {"obj": "R", "source": "R", "goal": "R", "via": "s"},
+    **dict.fromkeys(("기다리", "대기"), {"obj": "s"}),
+    **dict.fromkeys(("내", "발생"), {"obj": "p", "goal": "P"}),
+    "받": {"obj": "s", "goal": "s", "via": "C"},
+    **dict.fromkeys(("처리", "핸들링"), {"obj": "s", "via": "C"}),
+    **dict.fromkeys(sorted(GRANTED), {"source": "C", "via": "C"}),
     **dict.fromkeys(sorted(MUTUAL), _LINK),
-    **dict.fromkeys(("의존", "종속"), {"goal": "C"}),
+    **dict.fromkeys(("의존", "종속"), {"goal": "C", "obj": "C"}),
+    # A verb that says nothing of a call, done through somebody: 인증 서비스를 통해 로그인한다.
+    **dict.fromkeys((THROUGH, "거치", "경유"), {"via": "C", "goal": "d"}),
+    **dict.fromkeys(sorted(TOLD), {}),
     **dict.fromkeys(("사용", "이용", "활용"), {"obj": "C"}),
     **dict.fromkeys(("통지", "통보", "알리"), {"goal": "C"}),
 }
@@ -122,6 +175,9 @@ WITH: Final = frozenset({"와", "과", "랑", "이랑", "하고"})
 OBJECT: Final = frozenset({"를", "을"})
 # Nouns behind a name's 의 (or behind the name) that leave the service meant: its API, its data.
 ASKED: Final = frozenset({"호출", "요청", "의뢰", "문의"})
+# What goes from one service to another, and the verbs that it goes with: 요청이 결제 서비스로 나간다.
+GOING: Final = frozenset({"요청", "호출", "트래픽", "쿼리", "조회", "콜"})
+GOES: Final = frozenset({"가", "나가", "들어가", "흘러가", "향하", "흐르", "날아가"})
 OFFERED: Final = frozenset("API 엔드포인트 endpoint 기능 데이터 정보 인터페이스 메서드".split())
 TIMES: Final = frozenset({"때", "후", "뒤", "경우", "전", "다음", "시", "직후"})
 # Beside a service, and not in it: 게이트웨이 뒤에서.

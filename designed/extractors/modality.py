@@ -9,7 +9,7 @@ import re
 from nexus.model.claim import Modality
 
 _FORBIDDEN = re.compile(
-    r"\b(?:must|shall|should|may|can|could|do|does|did|is|are|will|would)(?:\s+(?:not|never)|n't|not)\b(?!\s+only)|\bcannot\b|\bnever\b|\bis forbidden\b|\bare forbidden\b|\b(?:not|never) (?:be )?(?:allowed|permitted|supposed|call|use|access|connect|directly)\b"
+    r"\b(?:should|must|shall|has to|have to|needs? to) stop\b|\b(?:must|shall|should|may|can|could|do|does|did|is|are|will|would)(?:\s+(?:not|never)|n't|not)\b(?!\s+only)|\bcannot\b|\bnever\b|\bis forbidden\b|\bare forbidden\b|\b(?:not|never) (?:be )?(?:allowed|permitted|supposed|call|use|access|connect|directly)\b"
     r"|\bforbidden (?:to|from)\b|\bprohibited (?:to|from)\b|\bwithout (?:calling|using|contacting|querying|going through)\b|\b(?:avoid|avoids|refrain\w* from|instead of|rather than)\b|\bno (?:direct )?(?:calls?|access|connections?|dependency)\b",
     re.IGNORECASE,
 )
@@ -21,7 +21,11 @@ _FORBIDDEN_AFTER = re.compile(
     r"\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))\b|\bbut (?:(?:it|they) )?(?:should|must|do|does|may|can|will)(?:n't|not| not)\W*$",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(r"\b(?:previously|formerly|historically|in the past|originally|at one time)\b", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"\b(?:previously|formerly|historically|in the past|originally|at one time)\b"
+    r"|^\W*until (?:v?\d|20\d\d|version|release|last |early |late |mid|q[1-4]|recently)",
+    re.IGNORECASE,
+)
 _DEPRECATED = re.compile(
     r"\b(?:is|are|now|been)?\s?deprecated\b|\bbeing (?:phased out|retired|removed|replaced|decommissioned)\b|\b(?:will|to) be (?:removed|retired|replaced|decommissioned|phased out|dropped|deprecated)\b|\bscheduled for removal\b|\bend[- ]of[- ]life\b|\bsunset\b",
     re.IGNORECASE,
@@ -33,7 +37,12 @@ _PLANNED = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(
-    r"\b(?:if|unless|in case|provided that|otherwise|optionally|fall(?:s|ing)? back|as a fallback|only when|depending on|on (?:a )?(?:cache )?miss|on (?:failure|error|timeout))\b|\bwhen\b.{0,60}\b(?:miss\w*|fail\w*|unavailable|enabled|disabled|missing|empty|stale|expire[sd]?|exceed\w*|times? out|down|not (?:found|cached|available|set|present)|is set)\b|\bmay\b(?!\s+(?:not|only))",
+    r"\b(?:if|unless|in case|provided that|otherwise|only when|depending on)\b|\bwhen\b.{0,60}\b(?:miss\w*|fail\w*|unavailable|enabled|disabled|missing|empty|stale|expire[sd]?|exceed\w*|times? out|down|not (?:found|cached|available|set|present)|is set)\b",
+    re.IGNORECASE,
+)
+# Of the clause that they stand in.
+_CONDITIONAL_HERE = re.compile(
+    r"\b(?:optionally|fall(?:s|ing)? back|as a fallback|on (?:a )?(?:cache )?miss|on (?:failure|error|timeout))\b|\bmay\b(?!\s+(?:not|only))",
     re.IGNORECASE,
 )
 # What stands below these was thought of, and is not done.
@@ -45,7 +54,7 @@ _HEADINGS = (
     (
         Modality.PLANNED,
         re.compile(
-            r"\b(?:roadmap|planned|future|upcoming|to ?do|proposal|proposed|next steps|backlog|target architecture|to-be)\b|로드맵|계획|예정|향후|추후",
+            r"\b(?:roadmap|planned|future|upcoming|to ?do|proposal|proposed|next steps|backlog|target architecture|to-be)\b|로드맵|계획|예정|향후|추후|앞으로|할 ?일|남은 ?(?:작업|과제)|개선 ?(?:사항|과제|방향)|다음 단계|차기",
             re.IGNORECASE,
         ),
     ),
@@ -75,7 +84,12 @@ _KO_PLANNED = re.compile(
 _KO_DEPRECATED = re.compile(
     r"폐기|deprecated|제거(?:할|될) ?예정|지원 ?(?:종료|중단)|사용 ?중단|걷어|단계적으로 (?:제거|폐지)", re.IGNORECASE
 )
-_KO_HISTORICAL = re.compile(r"더 ?이상|과거에|예전에|이전에는|기존에는|원래는|했었|하였었|되었었|였었")
+_KO_HISTORICAL = re.compile(
+    r"더 ?이상|과거에|예전에|이전에는|기존에는|원래는|했었|하였었|되었었|였었"
+    r"|(?:작년|재작년|지난 ?\S{1,3}|\d{4}년|\d{1,2}월|예전|이전 ?버전|v?\d[\d.]*)까지(?:는|만 해도)?[^.]*[가-힣](?<=[았었했썼렸졌갔왔됐랐났])(?:다|습니다|음)"
+)
+# "호출하던 방식 대신"
+_KO_WAS = re.compile(r"[가-힣]던(?=\s)")
 _KO_CONDITIONAL = re.compile(
     r"없으면|있으면|않으면|아니면|없을 ?(?:때|경우)|않을 ?(?:때|경우)|없는 ?경우|경우에만|때만|[한할된될인는] 경우|만약|만일|미스|실패 ?(?:시|하면|할 경우|한 경우)|장애 ?시|필요 ?시|선택적으로|타임아웃(?:이|가)? ?(?:발생|시|나면|되면|날)"
 )
@@ -105,7 +119,7 @@ def english(text: str, clause: str, lead: str, *, negated: bool) -> Modality:
         return Modality.FORBIDDEN
     if _PLANNED.search(text):
         return Modality.PLANNED
-    return Modality.CONDITIONAL if _CONDITIONAL.search(text) else Modality.ASSERTED
+    return Modality.CONDITIONAL if _CONDITIONAL.search(text) or _CONDITIONAL_HERE.search(clause) else Modality.ASSERTED
 
 
 def korean(text: str, clause: str) -> Modality:
@@ -114,6 +128,8 @@ def korean(text: str, clause: str) -> Modality:
         return Modality.HISTORICAL
     if _KO_DEPRECATED.search(text):
         return Modality.DEPRECATED
+    if _KO_WAS.search(clause):
+        return Modality.HISTORICAL
     if _KO_FORBIDDEN.search(clause):
         return Modality.FORBIDDEN
     if _KO_PLANNED.search(text):

@@ -24,6 +24,12 @@ _VERB_FORMS = frozenset(VERBS) | ASPECT
 _EVENT = re.compile(
     r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])"
 )
+# "publishes TripCompleted", "subscribes to OrderPaid": what has happened is an event.
+HAPPENED = r"(?:[A-Z][a-z]+)+(?:[A-Z][a-z]*ed|Paid|Sent|Made|Lost|Event)"
+_TOLD = re.compile(
+    r"\b(?:publish|emit|rais|fir|produc|broadcast|send|subscrib|consum|listen|react|handl|receiv)[a-z]*\s+(?:to |for |on )?(?:an? |the |its )?"
+    rf"({HAPPENED})\b"
+)
 _ORCHESTRATED = re.compile(r"orchestrat|coordinat", re.IGNORECASE)
 # Languages and runtimes: drawn in legends, never called.
 _LANGUAGES = frozenset(
@@ -177,6 +183,11 @@ def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
     }
 
 
+def brings(flat: Flat) -> bool:
+    """Whether a text can bring a name of its own: a code span, an event."""
+    return bool(flat.code) or _EVENT.search(flat.text) is not None or "이벤트" in flat.text or "토픽" in flat.text
+
+
 def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:
     """Event and topic names that a sentence brings itself: code spans, `OrderPlaced` event, order.created."""
     found: list[Name] = []
@@ -194,6 +205,8 @@ def brought(flat: Flat, start: int, end: int, taken: list[Name]) -> list[Name]:
             and not name.isupper()
         ):
             found.append(_brought(first, last, name))
+    told = _TOLD.finditer(flat.text, start, end)
+    found += [_brought(*match.span(1), match[1]) for match in told if free(*match.span(1))]
     for match in _EVENT.finditer(flat.text, start, end):
         name = next(g for g in match.groups() if g)
         if free(*match.span()) and not _FILE.search(name) and name.count(".") < 6:

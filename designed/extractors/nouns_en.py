@@ -17,8 +17,10 @@ from designed.extractors.statements import CALLS, Context, Statement, relation_o
 from nexus.model.claim import Modality
 
 _NOUNS = re.compile(
-    r"\b(?:calls?|requests?|quer(?:y|ies)|traffic|connections?|invocations?|lookups?|RPCs?)\b", re.IGNORECASE
+    r"\b(?:calls?|requests?|quer(?:y|ies)|traffic|connections?|invocations?|lookups?|flows?|travels?|RPCs?)\b",
+    re.IGNORECASE,
 )
+_MOVES = re.compile(r"flows?|travels?", re.IGNORECASE)
 _PROXY = re.compile(
     r"\b(?:reverse prox(?:y|ies)|prox(?:y|ies)|load balancer|gateway|facade|front ?door|entry ?point|ingress|wrapper|client)\s+(?:for|to|of|in front of|around)\b|\b(?:sits?|stands?|placed|deployed)\s+in front of\b|\bdependenc(?:y|ies)\s+on\b",
     re.IGNORECASE,
@@ -89,7 +91,10 @@ def noun_statements(
                 )
     for match in _ROLE.finditer(text):
         yield from _role(parts, start + match.start(), start + match.end(), match[1].casefold(), modality, context)
-    for match in _NOUNS.finditer(text):
+    for place, match in enumerate(_NOUNS.finditer(text)):
+        if place and _MOVES.fullmatch(match[0]):
+            # "A request flows from A to B" is said once.
+            continue
         at = start + match.start()
         index = next((i for i, p in enumerate(parts) if p.start <= at < p.end), len(parts))
         if index == len(parts) or parts[index].kind == "verb":
@@ -221,7 +226,7 @@ def _noun_subject(parts: Sequence[Item], index: int, context: Context) -> list[N
             and not part.code
             and part.word not in lexicon.SELVES
             and part.word not in lexicon.PARTS
-            and not _NOUNS.fullmatch(part.word)
+            and (_NOUNS.fullmatch(part.word) is None or _MOVES.fullmatch(part.word))
         ):
             break
     return implicit(context)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from designed.extractors import lexicon_ko as lexicon
+from designed.extractors.arguments_ko import Argument, arguments_of
 from designed.extractors.arrange_ko import arranged
 from designed.extractors.names import Name
 from designed.extractors.units_ko import Unit, units_of
@@ -28,16 +29,6 @@ _ACTING = (
     | lexicon.SELVES
     | frozenset("이 그 앱 웹 화면 페이지 툴 백엔드 프론트엔드 프런트엔드 브라우저 단말 장비".split())
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """A noun phrase in its role: subj, topic, obj, goal, source, with, via, agent, bare. `name` None = no name. `only` = 만."""
-
-    role: str
-    name: Name | None
-    noun: str
-    only: bool = False
 
 
 @dataclass(slots=True)
@@ -71,8 +62,8 @@ def parse(
     while index < len(units):
         unit = units[index]
         if unit.kind == "np":
-            pending += _arguments(units, index)
-        elif unit.kind == "verb" and unit.stem not in _POSTPOSITIONS:
+            pending += arguments_of(units, index)
+        elif unit.kind == "verb" and (unit.stem not in _POSTPOSITIONS or _said(units, index)):
             _close(units, index, pending, carried, found)
             if led and unit.tag.endswith("면"):
                 # "배차 엔진: A가 의뢰하면 B로 보낸다": A asks the lead, the lead sends.
@@ -101,6 +92,15 @@ def parse(
     return found
 
 
+def _said(units: Sequence[Unit], index: int) -> bool:
+    """‘게이트웨이를 거쳐야 한다’, "인증은 회원 서비스를 통해 한다": the sentence says no other verb."""
+    unit = units[index]
+    following = units[index + 1] if index + 1 < len(units) else None
+    return unit.stem in lexicon.FRAMES and (
+        unit.ending in ("EF", "ETN") or (unit.ending == "ETM" and following is not None and following.noun in _MEANT)
+    )
+
+
 def _close(
     units: Sequence[Unit], index: int, pending: list[Argument], carried: list[Argument], found: list[Verb]
 ) -> None:
@@ -115,6 +115,10 @@ def _close(
     # "호출할 계획이다" says what the sentence says, and describes no plan.
     adnominal = unit.ending == "ETM" and (following is None or following.noun not in _MEANT)
     light = _light(unit, pending)
+    if unit.stem in lexicon.GOES and not adnominal and any(map(_goes, pending)):
+        # "요청이 결제 서비스로 나간다": who lets it go does.
+        light = "요청"
+        pending[:] = [a for a in pending if a.name is not None or not _goes(a)]
     stem = light or unit.stem
     subjects = [a for a in pending if a.role == "subj"]
     topics = [a for a in pending if a.role == "topic"]
@@ -137,9 +141,20 @@ def _close(
         else:
             own = [a for a in own if a not in only]
             taken += [replace(a, role="obj", only=False) for a in only]
+    if (
+        stem not in lexicon.FRAMES
+        and not (unit.passive or adnominal)
+        and any(
+            a.name is not None
+            and not a.name.topic
+            and (a.role == "via" or (a.role == "goal" and a.name.kind == NodeKind.DATABASE))
+            for a in taken
+        )
+    ):
+        stem = lexicon.THROUGH
     if stem in lexicon.FRAMES:
         verb = Verb(stem, unit.start, unit.end, passive=unit.passive, relative=adnominal and head is not None)
-        verb.receives = unit.stem in ("받", "수신") and light == "요청"
+        verb.receives = (unit.stem in ("받", "수신") and light == "요청") or stem in lexicon.TOLD
         verb.arguments = [a for a in taken if not (light and a.noun == light and a.name is None)]
         verb.subjects = [a for a in own if a.name is not None]
         if not verb.subjects and not (adnominal and not time) and not any(_foreign(a) for a in own):
@@ -260,6 +275,10 @@ def _light(unit: Unit, pending: Sequence[Argument]) -> str:
     return ""
 
 
+def _goes(argument: Argument) -> bool:
+    return argument.role in ("subj", "topic") and argument.noun.split(" ")[-1] in lexicon.GOING
+
+
 def _placed(verb: Verb) -> None:
     """‘`paid` 이벤트는 배송 서비스에서 소비한다’, "회원 서비스의 API는 BFF에서만 호출한다": what is spoken of is what is done to."""
     frame = lexicon.FRAMES[verb.stem]
@@ -296,7 +315,7 @@ def acts_at(argument: Argument) -> bool:
 
 def _from_place(verb: Verb, unit: Unit) -> None:
     """‘주문 서비스에서 결제 서비스를 호출한다’: the place is who does it, unless somebody else is named."""
-    if verb.subjects or verb.passive or verb.receives:
+    if verb.subjects or verb.passive or verb.receives or verb.stem in lexicon.GRANTED:
         return
     places = [a for a in verb.arguments if acts_at(a)]
     rest = [
@@ -308,69 +327,3 @@ def _from_place(verb: Verb, unit: Unit) -> None:
         place = places[-1] if unit.ending == "ETM" else places[0]
         verb.subjects = [place]
         verb.arguments = [a for a in verb.arguments if a is not place]
-
-
-def _arguments(units: Sequence[Unit], index: int) -> list[Argument]:
-    unit = units[index]
-    role, noun = _role(units, index), unit.noun
-    if role == "conjunct":
-        # 와, 과, 및, comma before another name: the role of the next, and what both have (A와 B의 데이터).
-        follow = index + 1
-        while follow < len(units) and units[follow].kind == "np":
-            role = _role(units, follow)
-            if role != "conjunct":
-                noun = noun or units[follow].noun
-                break
-            follow += 1
-        else:
-            role = "with"
-    if not unit.names:
-        role = "none" if unit.noun in lexicon.TIMES else role
-        return [Argument(role, None, unit.noun, unit.only)]
-    if unit.noun.split(" ")[-1] in lexicon.NOT_SERVICE:
-        return [Argument(role, None, unit.noun, unit.only)]
-    if unit.noun == "대신":
-        return []
-    only = unit.only or (role in ("agent", "via") and units[index + 1].only)
-    return [Argument(role, name, noun, only) for name in unit.names]
-
-
-def _role(units: Sequence[Unit], index: int) -> str:
-    unit = units[index]
-    following = units[index + 1] if index + 1 < len(units) else None
-    particle = unit.particle
-    if particle == "로,":
-        # "BFF는 게이트웨이로, ...": what the topic is.
-        before = units[index - 1] if index else unit
-        if before.names and before.particle in lexicon.TOPIC and any(n.kind == NodeKind.SERVICE for n in unit.names):
-            return "none"
-        particle = "로"
-    if following is not None and following.kind == "verb" and not following.passive:
-        if following.stem in ("통하", "거치", "경유") and particle in (*lexicon.OBJECT, ""):
-            return "via"
-        if following.stem == "의하" and particle == "에":
-            return "agent"
-        if following.stem in ("위하", "대하", "관하", "따르"):
-            return "obj" if following.stem == "대하" and particle == "에" else "none"
-    if particle in lexicon.WITH or particle in (",", "및", "/", "·"):
-        return "conjunct" if following is not None and following.kind == "np" and following.names else "with"
-    if particle in lexicon.SUBJECT:
-        return "subj"
-    if particle in lexicon.TOPIC:
-        return "topic"
-    if particle in lexicon.OBJECT:
-        return "obj"
-    if particle in ("로", "으로") and unit.names and unit.noun.split(" ")[-1] in lexicon.OFFERED:
-        # "결제 서비스의 API로 거래를 읽는다"
-        return "via"
-    if particle in lexicon.GOAL:
-        return "goal"
-    if particle in lexicon.SOURCE:
-        return "source"
-    if particle in ("에서는", "에서도"):
-        return "topic"
-    if particle == "" and following is not None and following.kind == "verb":
-        return "obj"
-    if particle == "만":
-        return "subj"
-    return "none"

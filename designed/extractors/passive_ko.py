@@ -31,7 +31,7 @@ def passive_statements(
                     agent,
                     theme,
                     rule,
-                    verb,
+                    verb.start,
                     Modality.EXCLUSIVE if only and modality is not Modality.FORBIDDEN else modality,
                     drawn="reversed",
                     exclusivity="only_by" if only else "",
@@ -57,7 +57,7 @@ def passive_statements(
                         argument.name,
                         theme,
                         rule,
-                        verb,
+                        verb.start,
                         Modality.EXCLUSIVE if argument.only and modality is not Modality.FORBIDDEN else modality,
                         gateway=argument.name.raw.name if argument.only else "",
                         exclusivity="only_via" if argument.only else "",
@@ -72,7 +72,7 @@ def passive_statements(
             and argument.name.kind == NodeKind.SERVICE
         ):
             yield from (
-                make(relation, doer, argument.name, rule, verb, modality)
+                make(relation, doer, argument.name, rule, verb.start, modality)
                 for doer in doers
                 if doer.key != argument.name.key
             )
@@ -90,4 +90,4 @@ def _driven(
         pairs = [(service, theme) for theme in themes for service in reached if theme.topic and not theme.product]
     for service, topic in pairs:
         if not service.passive:
-            yield make(SUBSCRIBES, service, topic, f"{context.rule}.passive", verb, modality, drawn="reversed")
+            yield make(SUBSCRIBES, service, topic, f"{context.rule}.passive", verb.start, modality, drawn="reversed")

@@ -11,17 +11,18 @@ from dataclasses import replace
 
 from designed.extractors.blocks import Block, Document
 from designed.extractors.documents import MARKUPS, document_of
+from designed.extractors.fenced_settings import SETTINGS, setting_statements
 from designed.extractors.flat import Flat, sentences
-from designed.extractors.flows import ARROW, FENCES, SETTINGS, arrow_statements, setting_statements
+from designed.extractors.flows import ARROW, FENCES, arrow_statements
 from designed.extractors.lists import led_statements, list_statements
 from designed.extractors.modality import heading_modality, rejected
-from designed.extractors.names import BRINGS, Name, Names, brought, names_of
+from designed.extractors.names import BRINGS, Name, Names, brings, brought, names_of
 from designed.extractors.nouns_en import operation, protocol
 from designed.extractors.prose_en import HINT, english_statements
 from designed.extractors.prose_ko import KO_HINT, korean_protocol, korean_statements
 from designed.extractors.quantities import quantities
 from designed.extractors.statements import PUBLISHES, SUBSCRIBES, Context, Statement
-from designed.extractors.subjects import is_dependency, subject_of
+from designed.extractors.subjects import is_dependency, is_whole, subject_of
 from designed.extractors.tables import table_statements
 from designed.place import Lines
 from designed.reader import Place, RawClaim, RawName
@@ -78,7 +79,9 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
                 (
                     block.level,
                     heading,
-                    None if outer is not None and is_dependency(heading) else subject_of(heading, registry),
+                    None
+                    if (outer is not None and is_dependency(heading)) or (block.level == 1 and is_whole(heading))
+                    else subject_of(heading, registry),
                 )
             )
             here = _below(tuple(h for _, h, _ in path), next((s for _, _, s in reversed(path) if s is not None), base))
@@ -124,14 +127,13 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         return
     hangul = HANGUL_WORD.search(raw) is not None
     arrows = ARROW.search(source, block.start, block.end) is not None
-    if (
-        not arrows
-        and HINT.search(source, block.start, block.end) is None
-        and not (hangul and KO_HINT.search(source, block.start, block.end))
-    ):
+    lowered = raw.lower()
+    if not arrows and HINT.search(lowered) is None and not (hangul and KO_HINT.search(lowered)):
         return
     flat = document.flat(block.start, block.end)
     found = names.find(flat)
+    if not (found or arrows or block.item or brings(flat)):
+        return
     drawn: set[tuple[str, str]] = set()
     if arrows:
         wide = names.find(flat, doubtful=True)

@@ -18,48 +18,45 @@ from designed.extractors.names import Name, brought
 from designed.extractors.nouns_en import noun_statements
 from designed.extractors.roles_en import role_statements
 from designed.extractors.statements import Context, Statement
+from designed.extractors.stems import any_of
 
-# A cheap look before a sentence is taken apart.
-HINT = re.compile(
-    "|".join(
-        sorted(
-            {re.escape(re.sub(r"(?<=[^aeiou])y$|e$", "", lemma)) for lemma in lexicon.FRAMES}
-            | {
-                r"sen[dt]",
-                "wr[io]t",
-                r"got\b",
-                "quer(?:y|ies|ied)",
-                r"prox(?:y|ies)",
-                r"traffic",
-                r"address",
-                r"host",
-                r"\bur[li]\b",
-                r"\bdsn\b",
-                r"\bAPI",
-                r"endpoint",
-                r"port\b",
-                r"kept",
-                r"relie",
-                "connection",
-                r"client",
-                r"wrapper",
-                r"facade",
-                r"messages\b",
-                r"events\b",
-                "integrat",
-                r"caller",
-                r"dependents",
-                r"(?:up|down)stream",
-                r"behind",
-                r"went\b",
-                r"left\b",
-            }
-        )
-    ),
-    re.IGNORECASE,
+# A cheap look before a sentence is taken apart; at text in lower case.
+HINT = any_of(
+    {re.sub(r"(?<=[^aeiou])y$|e$", "", lemma) for lemma in lexicon.FRAMES}
+    | {
+        r"sen[dt]",
+        r"wr[io]t",
+        r"got\b",
+        r"quer(?:y|ies|ied)",
+        r"prox(?:y|ies)",
+        "traffic",
+        "address",
+        "host",
+        r"\bur[li]\b",
+        r"\bdsn\b",
+        r"\bapi",
+        "endpoint",
+        r"port\b",
+        "kept",
+        "relie",
+        "connection",
+        "client",
+        "wrapper",
+        "facade",
+        r"messages\b",
+        r"events\b",
+        "integrat",
+        "caller",
+        "dependents",
+        r"(?:up|down)stream",
+        "behind",
+        r"went\b",
+        r"left\b",
+    }
 )
 _MESSAGING = re.compile(
-    r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv|await|\bwait",
+    r"publish|emit|produc|broadcast|fire|rais|enqueue|stream|subscrib|listen|consum|event|topic|queue|message|trigger|react|receiv|await|\bwait|\bw[ao]ke|\bpick"
+    r"|\bact(?:s|ed|ing)? (?:up)?on",
     re.IGNORECASE,
 )
 # An idea that was not taken up states nothing.

@@ -9,28 +9,36 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from designed.extractors.context_ko import implicit, make, modality_of
+from designed.extractors.arguments_ko import Argument
+from designed.extractors.context_ko import implicit, make, modality_of, shelved
+from designed.extractors.events_ko import event_statements
 from designed.extractors.flat import Flat
 from designed.extractors.lexicon_ko import ASYNC, FRAMES, written
 from designed.extractors.names import Name, brought
 from designed.extractors.nouns_ko import noun_statements
-from designed.extractors.parse_ko import Argument, Verb, parse
+from designed.extractors.parse_ko import Verb, parse
 from designed.extractors.passive_ko import passive_statements
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement, relation_of
+from designed.extractors.stems import any_of
 from designed.reader import RawName
 from nexus.model.claim import Modality
 from nexus.model.service import NodeKind
 
-KO_HINT = re.compile(
-    "|".join(written(stem) for stem in sorted(FRAMES)) + "|통한|통해|트래픽|거친|거쳐|다운스트림|업스트림|->|→",
-    re.IGNORECASE,
+# A cheap look before a sentence is taken apart; at text in lower case.
+KO_HINT = any_of(
+    {
+        *map(written, FRAMES),
+        *"통한 통해 트래픽 이벤트 메시지 메세지 토픽 저장소 DB 캐시 외에 제외 제공 관리 구성 적용 도입 운영 클라이언트 사용처 거친 거쳐 다운스트림 업스트림 -> →".split(),
+    }
 )
 _MESSAGING = re.compile(
-    r"발행|구독|수신|전송|송출|소비|이벤트|토픽|메시지|메세지|publish|subscribe|consume|produce|emit|listen",
+    r"발행|구독|수신|전송|송출|소비|이벤트|토픽|메시지|메세지|듣[는지고]|들[으어]|기다[리린려]|오[면는자]|온 |올 때|도착|발생|publish|subscribe|consume|produce|emit|listen",
     re.IGNORECASE,
 )
 _RECEIVED = re.compile(r"받[아는은고으습]")
 _ROUTE = re.compile(r"(?:GET|POST|PUT|DELETE|PATCH) /[\w/{}:.-]*[\w}/]", re.ASCII)
+# "A와 B 둘뿐이다" says no more than "A와 B이다".
+_COUNTED = re.compile(r" ?(?:둘|셋|넷|다섯)(?:뿐)?(?=이다|이며|이고|입니다)")
 _PROTOCOL = re.compile(
     r"(?<![A-Za-z])(HTTPS?|REST(?:ful)?|gRPC|GraphQL|Web[Ss]ockets?|TCP|AMQP|MQTT|JDBC|Feign ?Client|Feign|OpenFeign|RestTemplate|WebClient)(?![A-Za-z])",
     re.IGNORECASE,
@@ -59,7 +67,7 @@ def korean_statements(
 ) -> tuple[list[Statement], Name | None]:
     """Statements of the sentence [start, end), and its single subject."""
     text = flat.text[start:end]
-    if KO_HINT.search(text) is None:
+    if KO_HINT.search(text.lower()) is None:
         return [], None
     inside = [n for n in names if start <= n.start < end]
     messaging = _MESSAGING.search(text) is not None
@@ -89,10 +97,16 @@ def korean_statements(
         ]
     made: list[Statement] = []
     for verb in verbs:
-        made += _verb(flat, start, end, verb, brokers, context)
+        if not shelved(flat.text[verb.end : end]):
+            made += _verb(flat, start, end, verb, brokers, context)
     stated = {(s.source_key, s.target_key) for s in made}
     made += [
-        s for s in noun_statements(flat, start, end, inside, context) if (s.source_key, s.target_key) not in stated
+        s
+        for s in (
+            *noun_statements(flat, start, end, inside, context),
+            *event_statements(flat, start, end, inside, context),
+        )
+        if (s.source_key, s.target_key) not in stated
     ]
     subjects = {s.name.key: s.name for v in verbs for s in v.subjects if s.name is not None}
     return made, (next(iter(subjects.values())) if len(subjects) == 1 else None)
@@ -101,6 +115,7 @@ def korean_statements(
 def _spoken(flat: Flat, start: int, end: int, names: Sequence[Name]) -> str:
     """The text with a plain word in place of code that names nothing: `/v1/coupons` would be taken apart."""
     text = _ROUTE.sub(lambda m: "API".rjust(len(m[0])), flat.text)
+    text = _COUNTED.sub(lambda m: " " * len(m[0]), text)
     for first, last in flat.code:
         if start <= first < end and not any(first < name.end and name.start < last for name in names):
             text = text[:first] + "Q" * (last - first) + text[last:]
@@ -125,8 +140,9 @@ def _share_topics(verbs: Sequence[Verb]) -> None:
 def _is_topic(flat: Flat, name: Name) -> bool:
     after = flat.text[name.end : name.end + 12]
     return (
-        re.match(
-            r"[`*'\"]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로|의 (?:구독|발행|소비|생산|컨슈머|프로듀서))",
+        re.search(r"(?:이벤트|토픽|메시지|메세지|큐)\s*\([`*]*$", flat.text[: name.start]) is not None
+        or re.match(
+            r"[`*'\")]*\s*(?:도메인 |통합 )?(?:이벤트|토픽|메시지|메세지|큐|채널|event|topic|를|을|에|로|으로|의 (?:구독|발행|소비|생산|컨슈머|프로듀서))",
             after,
         )
         is not None
@@ -150,7 +166,7 @@ def _verb(
             if a.role in ("source", "agent") and a.name is not None and not a.name.passive
         ]
         yield from (
-            make(CALLS, s, t, f"{context.rule}.passive", verb, modality, drawn="reversed")
+            make(CALLS, s, t, f"{context.rule}.passive", verb.start, modality, drawn="reversed")
             for s in sources
             for t in themes
             if not t.passive
@@ -178,7 +194,7 @@ def _verb(
                 way,
                 s,
                 f"{context.rule}.via",
-                verb,
+                verb.start,
                 Modality.EXCLUSIVE,
                 gateway=way.raw.name,
                 exclusivity=exclusive,
@@ -204,7 +220,7 @@ def _verb(
                 source,
                 target,
                 f"{context.rule}.{rule}",
-                verb,
+                verb.start,
                 Modality.EXCLUSIVE if exclusive and modality is not Modality.FORBIDDEN else modality,
                 gateway=ways[0].raw.name if ways and exclusive == "only_via" else "",
                 exclusivity=exclusive,
@@ -251,9 +267,9 @@ def _halves(
     rule = f"{context.rule}.via"
     for way in ways:
         if way.topic:
-            yield make(PUBLISHES, source, way, rule, verb, modality)
+            yield make(PUBLISHES, source, way, rule, verb.start, modality)
             if not target.passive:
-                yield make(SUBSCRIBES, target, way, rule, verb, modality, drawn="reversed")
+                yield make(SUBSCRIBES, target, way, rule, verb.start, modality, drawn="reversed")
         else:
-            yield make(CALLS, source, way, rule, verb, modality)
-            yield make(CALLS, way, target, rule, verb, modality)
+            yield make(CALLS, source, way, rule, verb.start, modality)
+            yield make(CALLS, way, target, rule, verb.start, modality)

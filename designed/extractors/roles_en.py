@@ -28,7 +28,19 @@ _HAS = re.compile(
     re.IGNORECASE,
 )
 _USED = re.compile(rf"{_END}is (?:used|called|invoked|consumed) by\s*:\s*[`*\[]*", re.IGNORECASE)
-_DEPENDENCY = re.compile(r"\bdependency of (?:the )?[`*\[]*$", re.IGNORECASE)
+_DEPENDENCY = re.compile(r"\bdependency (?:of|from) (?:the )?[`*\[]*$", re.IGNORECASE)
+_IS_DEPENDENCY = re.compile(
+    rf"{_END}(?:is|are) (?:a |an )?(?:\w+ )?dependency (?:of|for) (?:the )?[`*\[]*", re.IGNORECASE
+)
+# "A's p99 towards B", "A's connection pool to B".
+_OWN_TO = re.compile(
+    rf"{_END}(?:'s|’s)\s+(?:[\w-]+ ){{0,2}}(?:p\d+|latency|timeouts?|deadline|budget|retries|circuit breaker|client|pool|connections?|calls?|requests?|quer(?:y|ies)|dependency)\s+(?:to|towards|against|for|on)\s+(?:the )?[`*\[]*",
+    re.IGNORECASE,
+)
+# "Messages on `x` originate from A"
+_COMES_FROM = re.compile(
+    rf"{_END}(?:topic |queue |events? |messages? )?(?:originates?|comes?|stems?) from (?:the )?[`*\[]*", re.IGNORECASE
+)
 _ON = re.compile(rf"{_END}on (?:the )?[`*\[]*", re.IGNORECASE)
 _RESTRICTED = re.compile(
     rf"{_END}(?:is|are|must be) (?:restricted|limited|reserved|granted only|allowed only) (?:to|for) (?:the )?[`*\[]*",
@@ -47,6 +59,12 @@ _HAS_ACCESS = re.compile(
 )
 _BEHIND = re.compile(
     rf"{_END}(?:sits?|stands?|lives?|runs?|is|are|hides?|is hidden|is placed) behind (?:the |an? )?[`*\[]*",
+    re.IGNORECASE,
+)
+_SOLE = re.compile(r"\b(?:only|sole|single)\b", re.IGNORECASE)
+# What a service keeps is not the service.
+_STORE_OF = re.compile(
+    r"[`*]*(?:'s|’s)\s+(?:\w+ ){0,2}(?:databases?|db|replicas?|caches?|buckets?|schemas?|tables?|topics?|queues?|logs?|dashboards?)\b",
     re.IGNORECASE,
 )
 _AND = re.compile(r"[`*_\])]*(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*|\s*/\s*)(?:both |the )*[`*\[]*", re.IGNORECASE)
@@ -69,13 +87,23 @@ def role_statements(flat: Flat, start: int, end: int, names: Sequence[Name], con
         if (of := _OF.search(lead)) is not None and _joined(_ARE_ONLY, text, thing, following[0]) is not None:
             role = of["role"]
         if role:
-            yield from _held(thing, many, role.casefold(), modality, context)
-        elif _joined(_USED, text, thing, following[0]) is not None:
+            sole = any(found is not None and _SOLE.search(found[0]) for found in joins)
+            for statement in _held(thing, many, role.casefold(), modality, context):
+                if sole and statement.relation == CALLS and statement.target_key == thing.key:
+                    statement.modality, statement.exclusivity = Modality.EXCLUSIVE, "only_by"
+                yield statement
+        elif _joined(_USED, text, thing, following[0]) or _joined(_IS_DEPENDENCY, text, thing, following[0]):
             yield from _held(thing, many, "callers", modality, context)
-        elif (_DEPENDENCY.search(lead) is not None and _joined(_ON, text, thing, following[0]) is not None) or _joined(
-            _HAS_ACCESS, text, thing, following[0]
-        ) is not None:
+        elif (
+            (_DEPENDENCY.search(lead) is not None and _joined(_ON, text, thing, following[0]) is not None)
+            or _joined(_OWN_TO, text, thing, following[0])
+            or _joined(_HAS_ACCESS, text, thing, following[0]) is not None
+        ):
+            if _STORE_OF.match(text, following[0].end, end) is not None:
+                continue
             yield from _held(thing, many, "dependencies", modality, context)
+        elif thing.topic and _joined(_COMES_FROM, text, thing, following[0]) is not None:
+            yield from _held(thing, many, "producers", modality, context)
         elif _joined(_BEHIND, text, thing, following[0]) is not None:
             yield from _held(thing, many[:1], "callers", modality, context)
         elif (_ACCESS_TO.search(lead) is not None and _joined(_RESTRICTED, text, thing, following[0]) is not None) or (

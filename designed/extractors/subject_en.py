@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,10 @@ from designed.extractors import lexicon_en as lexicon
 from designed.extractors.items import Item
 from designed.extractors.names import Name
 
+# "In Q3 the gateway calls" has no comma either.
+_TIME = re.compile(
+    r"q[1-4]|h[12]|(?:19|20)\d\d|v?\d[\d.]*|production|staging|general|practice|future|parallel", re.IGNORECASE
+)
 _SKIP = frozenset({"adv", "modal", "be", "neg", "close"})
 
 
@@ -70,6 +75,10 @@ def subject_of(
             return main if main.how != "other" and items[index].form in ("ing", "ed") else OTHER, False
         return (main if main.how != "other" else IMPLICIT), False
     item = items[position]
+    if item.kind == "word" and items[index].form == "base":
+        # "A, B and the ops dashboard all use C"
+        position = _coordinated(items, position, clause)
+        item = items[position]
     if item.kind == "rel":
         return _antecedent(items, position, clause, inherited), True
     if item.kind == "pron":
@@ -87,7 +96,9 @@ def subject_of(
         if item.word == "to" and items[index].form == "base":
             return _infinitive(items, position, clause, inherited, main), False
         if items[index].form == "ing" or passive:
-            return (inherited if inherited.how != "other" else main), False
+            # "awards miles upon receiving": the verb before is of no frame.
+            opens = opening_phrase(items, clause, position) if items[index].form == "ing" else OTHER
+            return next((s for s in (inherited, main, opens) if s.how != "other"), OTHER), False
         return OTHER, False
     if item.kind in {"name", "word"}:
         relative = _object_relative(items, position, clause)
@@ -100,6 +111,17 @@ def subject_of(
     if item.kind == "verb":
         return inherited, False
     return inherited if inherited.how != "other" else OTHER, False
+
+
+def _coordinated(items: Sequence[Item], position: int, clause: int) -> int:
+    """The name before "and the ops dashboard", the noun that ends at `position`; `position` where there is none."""
+    left = position
+    while left >= clause and items[left].kind in ("word", "det"):
+        left -= 1
+    if left - 1 > clause and items[left].kind == "conj" and items[left].word == "and":
+        left -= 2 if items[left - 1].kind == "comma" else 1
+        return left if items[left].kind == "name" and left > clause else position
+    return position
 
 
 def _phrase(items: Sequence[Item], position: int, clause: int) -> Subject:
@@ -133,19 +155,28 @@ def _phrase(items: Sequence[Item], position: int, clause: int) -> Subject:
             left -= 1
         while left >= clause and items[left].kind == "det":
             left -= 1
-        if left >= clause and items[left].kind == "prep" and items[left].word not in lexicon.AT_TIMES:
+        timed = items[first - 1].kind == "word" and _TIME.fullmatch(items[first - 1].word) is not None
+        if left >= clause and items[left].kind == "prep" and items[left].word not in lexicon.AT_TIMES and not timed:
             outer = (
                 _phrase(items, left - 1, clause)
                 if left - 1 >= clause and items[left - 1].kind in ("word", "name")
                 else OTHER
             )
+            if items[left].word == "from" and items[left - 1].word in lexicon.REQUESTS:
+                # "Traffic from A reaches B"
+                return Subject("named", tuple(n for n in reversed(names) if n is not None))
             if names[0] is not None and names[0].topic and left and items[left - 1].word in lexicon.CARRIED:
                 # "Events on `x` are produced by": what is on the topic is the topic's.
                 return Subject("named", (names[0],))
             if outer.how == "part" and items[left].word in ("of", "in", "inside", "on", "within"):
                 return Subject("named", tuple(n for n in reversed(names) if n is not None))
             return outer
-        if left >= clause and items[left].kind == "verb" and items[left].form != "ing":
+        if (
+            left >= clause
+            and items[left].kind == "verb"
+            and items[left].form != "ing"
+            and items[left].word not in lexicon.CONTROL
+        ):
             return OTHER
         return Subject("named", tuple(n for n in reversed(names) if n is not None))
     if item.kind == "word":
@@ -187,6 +218,7 @@ def opening_phrase(items: Sequence[Item], clause: int, index: int) -> Subject:
             position < index
             and items[position].kind in ("det", "word", "name", "adv")
             and not (items[position].kind == "det" and items[position - 1].kind in ("word", "name"))
+            and not (items[position].kind == "name" and _TIME.fullmatch(items[position - 1].word))
         ):
             position += 1
         while position < index and items[position].kind in ("adv", "det", "comma"):
@@ -289,8 +321,10 @@ def _gerund(items: Sequence[Item], position: int, clause: int, inherited: Subjec
         return inherited if inherited.how != "other" else main
     if items[position].word in lexicon.PARTS:
         return PART
-    if items[position].word in lexicon.ASPECT and position > clause:
-        return _phrase(items, position - 1, clause)
+    if items[position].word in lexicon.ASPECT:
+        while position > clause and items[position - 1].kind in ("modal", "adv", "neg"):
+            position -= 1
+        return _phrase(items, position - 1, clause) if position > clause else OTHER
     return OTHER
 
 

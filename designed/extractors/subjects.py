@@ -26,9 +26,20 @@ _DEPENDENCY = re.compile(
 )
 
 
+_WHOLE = re.compile(
+    r"(?:\b(?:platform|project|ecosystem|monorepo)|플랫폼|프로젝트)(?:\s+(?:overview|architecture|design|readme|docs|개요|구조|아키텍처|설계|소개))?\s*$",
+    re.IGNORECASE,
+)
+
+
 def is_dependency(heading: str) -> bool:
     """‘Store Service 의존성’ inside another service's document: what that one depends on, and not a new subject."""
     return _DEPENDENCY.search(heading.strip(" *_`#:")) is not None
+
+
+def is_whole(title: str) -> bool:
+    """‘티켓 예매 플랫폼’, "Payroll platform overview": a title that names the whole, and none of its services."""
+    return _WHOLE.search(title.strip(" *_`#:")) is not None
 
 
 def subject_of(heading: str, registry: Registry) -> tuple[RawName, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from designed.extractors.flat import Flat
-from designed.extractors.names import Name
+from designed.extractors.names import HAPPENED, Name
 
 _ON_TOPICS = frozenset({"publish", "subscribe", "listen", "consume", "enqueue"})
 _MESSAGING = _ON_TOPICS | {"broadcast", "emit"}
@@ -30,6 +30,6 @@ def is_topic(flat: Flat, name: Name, slot: str, lemma: str) -> bool:
         re.IGNORECASE,
     ):
         return False
-    if lemma in ("wait", "await"):
-        return "." in name.raw.name
+    if lemma in ("wait", "await", "wake", "act", "pick"):
+        return "." in name.raw.name or re.fullmatch(HAPPENED, name.raw.name) is not None
     return lemma in _MESSAGING and (slot == "" or lemma in _ON_TOPICS)

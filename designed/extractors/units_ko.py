@@ -16,6 +16,8 @@ _NOUNS = frozenset({"NNG", "NNP", "NNB", "SL", "SN", "XSN", "SH", "XR", "NR"})
 _VERBS = frozenset({"VV", "VA", "VX", "VCP", "VCN"})
 _PARTICLES = frozenset({"은", "는", "이", "가", "을", "를", "에", "에서", "에게", "로", "으로", "와", "과", "만", "도"})
 _PARTED = lexicon.TIMES | {"대신"}
+# Compounds whose stem melts into its ending.
+_CONTRACTED = {"내리어받": "내려받", "당기어오": "당겨오", "흘리어보내": "흘려보내"}
 _EVENT_HEADS = frozenset({"이벤트", "토픽", "메시지", "메세지"})
 
 
@@ -95,6 +97,8 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
         assert following is not None
         stem = morph.form.casefold()
         passive = following.form in ("되", "받", "당하")
+        if following.form == "받" and stem + "받" in lexicon.FRAMES:
+            stem, passive = stem + "받", False
         position += 2
         end = following.end
     elif morph.tag in _VERBS:
@@ -110,11 +114,11 @@ def _verb(morphs: Sequence[Morph], position: int, start: int) -> tuple[Unit, int
             and position + 1 < len(morphs)
             and morphs[position + 1].tag in ("VV", "VX")
         ):
-            joined = {"받아오": "받아오", "읽어오": "읽어오"}.get(
-                stem + morphs[position].form + morphs[position + 1].form
-            )
-            if joined or (stem in ("보내", "넘기") and morphs[position + 1].form == "주"):
-                stem = joined or stem
+            joined = stem + morphs[position].form + morphs[position + 1].form
+            joined = _CONTRACTED.get(joined, joined)
+            known = joined in lexicon.FRAMES
+            if known or (stem in ("보내", "넘기") and morphs[position + 1].form == "주"):
+                stem = joined if known else stem
                 position += 2
     elif morph.tag == "NNG" and morph.form in lexicon.FRAMES and _nominal(morphs, position):
         return Unit(
@@ -318,6 +322,9 @@ def _event(
     if head is None:
         return None
     label = masked[first.start : head.start].strip()
+    if label.endswith("의"):
+        # "모든 서비스의 이벤트" names whose it is, and not which.
+        return None
     return Name(
         start + first.start,
         start + head.end,

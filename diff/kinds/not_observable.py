@@ -6,7 +6,7 @@
 | source_unseen | placed, but no span of it in the window |
 | no_exposure | it handled no request (for a subscription: no message on the channel) |
 | no_instrumentation_for_protocol | none of its other dependencies of that protocol are visible |
-| target_unresolvable | the target would not be recognised: unplaced, or hidden among unresolved calls |
+| target_unresolvable | the target would not be recognised: unplaced, hidden among unresolved calls, or behind a host that passes calls on |
 | sampling_biased | tail sampling keeps what it finds interesting |
 | pipeline_gap | days that would decide could not be read |
 | cadence_exceeds_window | a declared schedule fires too rarely for the window and the sampling ratio |

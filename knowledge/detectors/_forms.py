@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-_WORD, _HEX, _URL = "[0-9A-Za-z]", "[0-9a-f]", "[0-9A-Za-z_-]"
+_WORD, _HEX, _URL, _LOW = "[0-9A-Za-z]", "[0-9a-f]", "[0-9A-Za-z_-]", "[0-9a-z]"
+_UUID = rf"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"
 
 # (beginnings, pattern of the rest).
 FORMS: Final[tuple[tuple[str, str], ...]] = (
@@ -37,7 +38,23 @@ FORMS: Final[tuple[tuple[str, str], ...]] = (
     ("glc_", r"eyJ[0-9A-Za-z+/=]{40,}"),
     ("NRAK-", r"[0-9A-Z]{27}"),
     ("nfp_ sbp_ sb_secret_ tskey-auth- tskey-api- pscale_pw_ pscale_tkn_", rf"{_URL}{{30,}}"),
+    ("HRKU-", rf"(?:AA{_URL}{{56,62}}|{_UUID})"),
+    ("fm1_ fm2_ fm1r_ fm2r_", r"[0-9A-Za-z+/]{60,}={0,2}"),
+    ("rnd_", rf"(?=[A-Za-z]*\d){_WORD}{{28,40}}"),
+    ("napi_", rf"{_LOW}{{60,70}}"),
+    ("dt0c01. dt0s01. dt0s02. dt0s08.", r"[0-9A-Z]{8,24}\.[0-9A-Z]{64}"),
+    ("hcaik_ hcbik_ hcamk_ hcaic_", rf"{_LOW}{{58,64}}"),
+    ("sdk-", _UUID),
+    ("LTAI", rf"{_WORD}{{12,22}}"),
+    ("AKID", rf"(?=[A-Za-z]*\d){_WORD}{{32}}"),
+    ("AQVN", rf"{_URL}{{35,40}}"),
+    ("ncp_iam_", rf"{_WORD}{{30,50}}"),
+    ("ops_eyJ", r"[0-9A-Za-z+/_=-]{200,}"),
     # Talk, mail and work.
+    ("pat-na1- pat-na2- pat-na3- pat-eu1- pat-ap1-", _UUID),
+    ("EAACEdEose0cBA", rf"{_WORD}{{80,}}"),
+    ("AAAAAAAAAAAAAAAAAAAAA", r"(?=[0-9A-Za-z]*%[23][0-9A-Fa-f])[0-9A-Za-z%]{60,}"),
+    ("sk.eyJ", rf"{_URL}{{40,}}\.{_URL}{{20,}}"),
     ("xox", rf"[abeoprs](?:\.xox[bp])?-(?:{_WORD}+-)+{_WORD}{{10,}}"),
     ("xapp-", rf"\d-[0-9A-Z]+-\d+-{_HEX}{{32,}}"),
     ("SG.", rf"{_URL}{{22}}\.{_URL}{{43}}"),

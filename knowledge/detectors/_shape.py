@@ -28,6 +28,18 @@ PLACEHOLDER = re.compile(
 )
 
 
+# References, calls, rules, paths, addresses, algorithms, types, versions and words: what stands where a value would.
+NO_VALUE = re.compile(
+    # Encrypted already: by Sealed Secrets, Vault, a key service.
+    r"Ag[0-9A-Za-z+/]{100,}|vault:v\d+:.*|AQICAH.*"
+    r"|-.*|[!@:&][A-Za-z_]+|arn:.*|__.*__|.*\$[({].*|.*[{|\\].*|.*<.*>.*|\w[\w.]*[(\[].*|(?:[a-z]+://|/|\./|~/).*"
+    r"|(?:[A-Za-z_][A-Za-z_0-9]*[.:/])+[A-Za-z_][A-Za-z_0-9-]*|(?:type|required)=.*"
+    r"|(?i:aes|sha|md|bcrypt|scrypt|argon|pbkdf|hmac|rsa|ecdsa|utf|base|iso|tls|x|var|varchar|char|n?varchar|int|string|text|min|max|len|length|minlength|maxlength|nist|rfc|oauth|v)[-_]?\d.*"
+    r"|v?\d+(?:[.,]\d+)*|[0-9a-f]{8}-[0-9a-f-]{27}|[A-Za-z]+(?:[-_.][A-Za-z]+)*",
+    re.DOTALL,
+)
+
+
 def places(text: str, words: Sequence[str]) -> Iterator[int]:
     """Each offset at which one of the words begins. A pattern that is tried there alone costs a tenth of one that is tried everywhere."""
     for word in words:

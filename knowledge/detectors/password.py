@@ -9,19 +9,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from knowledge.detectors._shape import PLACEHOLDER, Detector, Span, entropy, is_password, lower, places
+from knowledge.detectors._shape import NO_VALUE, PLACEHOLDER, Detector, Span, entropy, is_password, lower, places
 
 # How the names begin.
 _BEGINNINGS = (
     *("pass", "pw", "비밀", "패스워드", "비번", "암호"),
-    *("secret", "api", "access", "auth", "refresh", "bearer", "bot", "_token", "시크릿", "토큰", "접근", "인증"),
+    *(
+        "secret",
+        "api",
+        "access",
+        "auth",
+        "refresh",
+        "bearer",
+        "bot",
+        "private-token",
+        "_token",
+        "시크릿",
+        "토큰",
+        "접근",
+        "인증",
+    ),
 )
 _PASSWORDS = (
     r"password|passwd|passphrase|(?<=[_.-])pass(?![a-z])|pwd|(?<![a-z])pw(?![a-z])|비밀\s?번호|패스워드|비번|암호"
 )
 _KEYS = (
     r"secret|(?:api|access|auth)[ _-]?key|(?:access|auth|refresh|bearer|bot|api)[_-]?token|(?-i:(?<=[A-Z0-9])_TOKEN)"
-    r"|시크릿|토큰|(?:api|비밀|접근|인증)\s?키"
+    r"|private-token|시크릿|토큰|(?:api|비밀|접근|인증)\s?키"
 )
 # Behind the name one of its own (`_PROD`, `2`), quotes of JSON, whose it is; then what gives the value.
 _GIVEN = re.compile(
@@ -35,16 +49,6 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _EDGES = "\"'`*,;)]}>|."
-# References, calls, rules, paths, addresses, algorithms, types, versions and words: what stands where a value would.
-_NO_VALUE = re.compile(
-    # Encrypted already: by Sealed Secrets, Vault, a key service.
-    r"Ag[0-9A-Za-z+/]{100,}|vault:v\d+:.*|AQICAH.*"
-    r"|-.*|[!@:&][A-Za-z_]+|arn:.*|__.*__|.*\$[({].*|.*[{|\\].*|.*<.*>.*|\w[\w.]*[(\[].*|(?:[a-z]+://|/|\./|~/).*"
-    r"|(?:[A-Za-z_][A-Za-z_0-9]*[.:/])+[A-Za-z_][A-Za-z_0-9-]*|(?:type|required)=.*"
-    r"|(?i:aes|sha|md|bcrypt|scrypt|argon|pbkdf|hmac|rsa|ecdsa|utf|base|iso|tls|x|var|varchar|char|n?varchar|int|string|text|min|max|len|length|minlength|maxlength|nist|rfc|oauth|v)[-_]?\d.*"
-    r"|v?\d+(?:[.,]\d+)*|[0-9a-f]{8}-[0-9a-f-]{27}|[A-Za-z]+(?:[-_.][A-Za-z]+)*",
-    re.DOTALL,
-)
 # Names of things: words and numbers with hyphens between.
 _NAME = re.compile(r"[a-z]+(?:[-_.](?:[a-z]+\d{0,2}|\d+))+")
 _RANDOM = 3.2
@@ -68,7 +72,7 @@ def _find(text: str) -> Iterator[Span]:
             len(value) < _SHORTEST
             or _ABOUT.match(match["more"])
             or PLACEHOLDER.fullmatch(value)
-            or _NO_VALUE.fullmatch(value)
+            or NO_VALUE.fullmatch(value)
         ):
             continue
         if (is_password if match["password"] else _is_key)(value):

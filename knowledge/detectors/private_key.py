@@ -12,6 +12,7 @@ _BEGIN = re.compile(r"-----? ?BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)? ?-
 _END = re.compile(r"-----? ?END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)? ?-----?|Private-MAC: [0-9a-f]+")
 # Where the end is missing: lines of base64, also written as `\\n` in one line.
 _CUT_OFF = re.compile(r"(?:\s|\\n){0,40}(?:[0-9A-Za-z+/=]{40,}(?:\s|\\n){1,40})*[0-9A-Za-z+/=]{40,}")
+_PUTTY = re.compile(r"[^\n]*\n(?:[^\n]{1,100}\n){0,200}?Private-Lines: \d+\s+[0-9A-Za-z+/=]{20,}")
 _REACH = 20_000
 _KEY = re.compile(r"[0-9A-Za-z+/=]")
 _SHORTEST = 24
@@ -50,7 +51,8 @@ def _blocks(text: str) -> Iterator[Span]:
             if len(_KEY.findall(text, match.end(), starts[at])) >= _SHORTEST:
                 yield match.start(), ends[at][1]
             continue
-        block = _CUT_OFF.match(text, match.end(), match.end() + _REACH)
+        form = _PUTTY if match[0].startswith("PuTTY") else _CUT_OFF
+        block = form.match(text, match.end(), match.end() + _REACH)
         if block is not None:
             yield match.start(), block.end()
 

@@ -15,7 +15,8 @@ _BY_BEGINNING = tuple(
     for beginnings, rest in FORMS
     for beginning in beginnings.split()
 )
-# What is particular stands inside or at the end: Telegram's, Azure's, HashiCorp's, Mailchimp's, New Relic's, Kakao's. (mark, characters before it, pattern)
+# What is particular stands inside or at the end: Telegram's, Azure's, HashiCorp's, Mailchimp's, New Relic's, Kakao's, Firebase's, Discord's, Asana's.
+# (mark, characters before it, pattern)
 _INSIDE = tuple(
     (mark, before, re.compile(f"{_EDGE}({form}){_END}"))
     for mark, before, form in (
@@ -25,10 +26,22 @@ _INSIDE = tuple(
         ("-us", 32, r"[0-9a-f]{32}-us\d{1,2}"),
         ("NRAL", 36, r"[0-9a-f]{36}NRAL"),
         ("KakaoAK ", 0, r"KakaoAK [0-9a-f]{32}"),
+        (":APA91b", 11, r"AAAA[0-9A-Za-z_-]{7}:APA91b[0-9A-Za-z_-]{60,}"),
+        ("/12", 17, r"[12]/\d{15,17}/\d{15,17}:[0-9a-f]{32}"),
     )
 )
-_REACH = 100
+_REACH = 300
+# Discord's: a number in base64, a time and a signature.
+_BOT = re.compile(
+    rf"{_EDGE}([MNO](?=[A-Za-z_-]*\d)[0-9A-Za-z_-]{{23,27}}\.[0-9A-Za-z_-]{{6}}\.[0-9A-Za-z_-]{{27,40}}){_END}"
+)
 # Others have no form of their own; what they are is said beside them, or by the address that takes whoever knows it.
+_NAMED = re.compile(
+    r"(?:SNYK_TOKEN|HEROKU_API_KEY|HEC_TOKEN|_authToken)[\"']?\s?[=:]\s?[\"']?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+    rf"|VAULT_TOKEN[\"']?\s?[=:]\s?[\"']?(s\.[0-9A-Za-z]{{24}}){_END}"
+    r"|serviceKey=([0-9A-Za-z%+/]{60,}(?:=|%3D|%3d){0,2})"
+)
+_NAMES = ("SNYK_TOKEN", "HEROKU_API_KEY", "HEC_TOKEN", "_authToken", "VAULT_TOKEN", "serviceKey=")
 _AZURE_NAMES = ("AccountKey", "SharedAccessKey", "SharedSecretKey", "Ocp-Apim-Subscription-Key", "?sig=", "&sig=")
 _AZURE = re.compile(
     r"(?:AccountKey|SharedAccessKey|SharedSecretKey|Ocp-Apim-Subscription-Key)[\"']?\s*[=:]\s*[\"']?([0-9A-Za-z+/]{32,88}={0,2})|[?&]sig=([0-9A-Za-z%+/]{43,}={0,2})"
@@ -48,7 +61,9 @@ _LONG = re.compile(r"[0-9A-Za-z_.+/=-]{20,}")
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
     """Each with what is random of it as a group."""
-    long = " ".join(_LONG.findall(text))
+    words = list(_LONG.finditer(text))
+    long = " ".join(match[0] for match in words)
+    yield from filter(None, (_BOT.search(text, *match.span()) for match in words))
     for beginning, pattern in _BY_BEGINNING:
         if beginning in long:
             yield from filter(None, (pattern.match(text, at) for at in places(text, (beginning,))))
@@ -57,6 +72,7 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
             None, (pattern.search(text, max(0, at - before), at + _REACH) for at in places(text, (mark,)))
         )
     yield from filter(None, (_AZURE.match(text, at) for at in places(text, _AZURE_NAMES)))
+    yield from filter(None, (_NAMED.match(text, at) for at in places(text, _NAMES)))
     for at in places(text, ("//",)):
         yield from filter(None, (hook.match(text, at) for hook in _HOOKS))
 

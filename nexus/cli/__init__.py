@@ -7,9 +7,9 @@ import sys
 import typer
 
 from nexus.cli.exits import exit_code
-from nexus.cli.logs import quiet_logs
 from nexus.errors import ConfigError, NexusError
 from nexus.plugins import load_plugin, plugin_names
+from nexus.wiring.logs import quiet_logs
 
 COMMANDS = "nexus.cli.commands"
 

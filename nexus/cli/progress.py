@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-# done, total, and what is being worked on: `vectors (GENERATION)`, or a document's path.
+# done, total, and what is being worked on: `vectors (GENERATION)`, `names (PATH)`, `claims (PATH)`, or the path of a document that is taken in.
 Report = Callable[[int, int, str], None]
 EVERY_S = 30.0
 _PATH = 50
@@ -24,8 +24,10 @@ class _Rate(ProgressColumn):
 
 
 def stage_of(text: str) -> str:
-    """What is counted: vectors or documents."""
-    return text if text.startswith("vectors (") else "documents"
+    """What is counted: documents that are taken in, read for names, or for claims; or vectors."""
+    if text.startswith("vectors ("):
+        return text
+    return next((stage for stage in ("names", "claims") if text.startswith(f"{stage} (")), "documents")
 
 
 class Lines:
@@ -65,7 +67,8 @@ def progress(*, shown: bool) -> Iterator[Report]:
                 stage = stage_of(text)
                 if stage not in tasks:
                     tasks[stage] = bar.add_task(stage, total=total)
-                said = stage if stage == text else f"{stage} {text[-_PATH:]}"
+                path = text.removeprefix(f"{stage} (").removesuffix(")") if stage in {"names", "claims"} else text
+                said = stage if stage == text else f"{stage} {path[-_PATH:]}"
                 bar.update(tasks[stage], completed=done, total=total, description=said)
 
             yield report

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nexus.model.names import WORD, words
 from nexus.model.technology import technology
@@ -60,8 +61,7 @@ _FUNCTION = frozenset(
 _HOW_OFTEN = frozenset("every each once twice again first only too".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word with its place; `key` is the word in lower case."""
 
     start: int
@@ -113,7 +113,8 @@ class NameIndex:
         # By the first word and then the second: `svc-1` and `svc-2` share the first with all of a team's names. The second is empty for
         # names of one word, and `_ANY` where it is Hangul, which particles may follow.
         self._sequences: dict[str, dict[str, list[tuple[tuple[str, ...], int, bool]]]] = {}
-        self._hangul: dict[str, list[tuple[str, int, bool]]] = {}
+        # By the first letter and then the second.
+        self._hangul: dict[str, dict[str, list[tuple[str, int, bool]]]] = {}
 
     def add(self, spelling: str, value: int) -> None:
         """A spelling of the thing number `value`."""
@@ -126,15 +127,16 @@ class NameIndex:
         if any(HANGUL.fullmatch(part) for part in parts):
             # Spaces inside Korean compounds are optional: 결제 서비스, 결제서비스.
             joined = "".join(parts)
-            self._hangul.setdefault(joined[:1], []).append((joined, value, weak))
+            self._hangul.setdefault(joined[:1], {}).setdefault(joined[1:2], []).append((joined, value, weak))
 
     def close(self) -> None:
         """Longest first."""
         for by_second in self._sequences.values():
             for entries in by_second.values():
                 entries.sort(key=_longest)
-        for joined in self._hangul.values():
-            joined.sort(key=lambda entry: (-len(entry[0]), entry[1]))
+        for by_second_letter in self._hangul.values():
+            for joined in by_second_letter.values():
+                joined.sort(key=lambda entry: (-len(entry[0]), entry[1]))
 
     def maybe(self, text: str) -> bool:
         """Whether a text can hold a name at all: a cheap look before `find`."""
@@ -147,15 +149,17 @@ class NameIndex:
         """Names in a text, in order, without overlaps. `code(offset)` says whether an offset lies in a code span or link text."""
         found: list[Found] = []
         parts = tokens(text)
-        position = 0
-        while position < len(parts):
-            match = self._at(text, parts, position, code)
-            if match is None:
-                position += 1
+        firsts, hangul = self._sequences, self._hangul
+        camels = {match.start() for match in CAMEL.finditer(text) if match[0].casefold() in firsts}
+        end = 0
+        for position, (start, _, key) in enumerate(parts):
+            # Most words begin no name.
+            if start < end or (key not in firsts and key[0] not in hangul and start not in camels):
                 continue
-            found.append(match)
-            while position < len(parts) and parts[position].start < match.end:
-                position += 1
+            match = self._at(text, parts, position, code)
+            if match is not None:
+                found.append(match)
+                end = match.end
         return found
 
     def _at(self, text: str, parts: list[Token], position: int, code: Callable[[int], bool] | None) -> Found | None:
@@ -190,7 +194,7 @@ class NameIndex:
             for _, value, _ in self._sequences.get(camel[0].casefold(), {}).get("", ()):
                 if parts[last].end == camel.end() and _closed(text, parts, last):
                     best = (camel.end(), value, False)
-        if first.key[:1] in self._hangul:
+        if first.key[0] in self._hangul:
             korean = self._korean(text, first)
             if korean is not None and (best is None or korean[0] > best[0]):
                 best = korean
@@ -218,7 +222,9 @@ class NameIndex:
         return [*(sorted([*long, *loose], key=_longest) if long and loose else long or loose), *by_second.get("", [])]
 
     def _korean(self, text: str, first: Token) -> tuple[int, int, bool] | None:
-        for joined, value, weak in self._hangul.get(first.key[:1], ()):
+        second = first.start + (2 if text[first.start + 1 : first.start + 2] == " " else 1)
+        by_second = self._hangul.get(first.key[0], {})
+        for joined, value, weak in by_second.get(text[second : second + 1].casefold(), ()):
             end = _match_spaced(text, first.start, joined)
             if end is None:
                 continue

@@ -34,6 +34,15 @@ class QuestionKind(StrEnum):
     DOCUMENT = "document"
 
 
+class Asks(StrEnum):
+    """What a question wants to know of that: whether it may be, whether a promise is kept, whether it lives now; else what there is."""
+
+    PLAIN = ""
+    PERMISSION = "permission"
+    PROMISE = "promise"
+    ALIVE = "alive"
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
     """A question of one reader. `history` is [(question, answer)], oldest first; `window` cuts observed facts."""
@@ -121,6 +130,7 @@ class Packet:
     ambiguous: tuple[tuple[str, tuple[Entity, ...]], ...] = ()
     unknown: tuple[tuple[str, tuple[str, ...]], ...] = ()
     relation: str = ""
+    asks: Asks = Asks.PLAIN
     routes: tuple[Route, ...] = ()
     changes: tuple[Change, ...] = ()
     # Node name -> 1 for those that fail with the subject, 2.. for those behind them (impact questions).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -51,6 +52,11 @@ class DesignedReader(Protocol):
 class DesignControl(Protocol):
     """Bringing claims up to date with the documents."""
 
-    def refresh(self, tenant: str, *, force: bool = False) -> dict[str, Any]:
-        """Read changed documents, retract what they no longer say. Returns {"documents", "claims", "edges", "problems": [Problem]}."""
+    def refresh(
+        self, tenant: str, *, force: bool = False, progress: Callable[[int, int, str], None] | None = None
+    ) -> dict[str, Any]:
+        """Read changed documents, retract what they no longer say. Returns {"documents", "claims", "edges", "problems": [Problem]}.
+
+        `progress(done, total, what)` is called as documents are read for the names they introduce, `names (PATH)`, and then for what they say, `claims (PATH)`.
+        """
         ...

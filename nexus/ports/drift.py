@@ -30,6 +30,8 @@ class FindingFilter:
     cursor: str = ""
     # A run by its id instead of the newest.
     run: str = ""
+    # Of the sentences: en or ko.
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -213,6 +213,25 @@ def list_problems(connection: Connection, tenant: str) -> list[dict[str, Any]]:
     return [
         problem for (problems,) in connection.execute(_SQL["list_problems"], {"tenant": tenant}) for problem in problems
     ]
+
+
+def list_kept(connection: Connection, tenant: str, keys: Sequence[str]) -> dict[str, Any]:
+    """What an interrupted refresh had read, by key (migration 0068)."""
+    return dict(connection.execute(_SQL["list_kept"], {"tenant": tenant, "keys": list(keys)}).fetchall())
+
+
+def put_kept(connection: Connection, tenant: str, bodies: Mapping[str, Any]) -> None:
+    """Keep what was read, by key."""
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            _SQL["put_kept"],
+            ({"tenant": tenant, "key": key, "body": Jsonb(body)} for key, body in sorted(bodies.items())),
+        )
+
+
+def delete_kept(connection: Connection, tenant: str) -> None:
+    """Forget what was kept."""
+    connection.execute(_SQL["delete_kept"], {"tenant": tenant})
 
 
 def delete_documents(connection: Connection, tenant: str, rids: list[str]) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from datetime import date, datetime
 from enum import Enum
 from functools import cache, lru_cache
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, is_not
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -63,6 +64,7 @@ def _encoder(kind: Any) -> Callable[[Any], Any]:
 def _dataclass_encoder(kind: Any, omitted: frozenset[str] = frozenset()) -> Callable[[Any], Any]:
     hints = get_type_hints(kind)
     fields = [(name, default, _encoder(hints[name])) for name, default in _fields_of(kind) if name not in omitted]
+    defaults = [default for _, default, _ in fields]
     values_of = (
         attrgetter(*(name for name, _, _ in fields))
         if len(fields) > 1
@@ -70,10 +72,11 @@ def _dataclass_encoder(kind: Any, omitted: frozenset[str] = frozenset()) -> Call
     )
 
     def made(value: Any) -> dict[str, Any]:
+        values = values_of(value)
+        # Most fields are the very object of the default: these are left out without a step of Python.
+        told = compress(zip(fields, values, strict=True), map(is_not, values, defaults))
         return {
-            name: item if known is _plain else known(item)
-            for (name, default, known), item in zip(fields, values_of(value), strict=True)
-            if item is not default and item != default
+            name: item if known is _plain else known(item) for (name, default, known), item in told if item != default
         }
 
     # The ends of edges and the documents of claims: a run has each a hundred times.

@@ -6,6 +6,7 @@ run; the wheel's helper makes a system user for it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pwd
@@ -15,14 +16,17 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import psycopg
+from psycopg.pq import PGconn, Ping
 
 from nexus.errors import ConfigError, StoreUnavailable
 
-START_TIMEOUT_S = 30.0
+# How long a server may give no sign of life.
+START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 20
 SYSTEM_USER = "pgserver"
 
@@ -44,9 +48,10 @@ def holds_database(folder: Path) -> bool:
 
 
 class EmbeddedPostgres:
-    """One server per data folder. `start` returns its URL; an orphan of a killed process is taken over."""
+    """One server per data folder. `start` returns its URL; an orphan of a killed process is taken over. `config`: settings of PostgreSQL on top of ours."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, config: Mapping[str, str] | None = None) -> None:
+        self._config = _CONFIG | dict(config or {})
         self._data = folder.resolve() / "postgres"
         self._process: subprocess.Popen[bytes] | None = None
         digest = hashlib.sha256(str(self._data).encode()).hexdigest()[:12]
@@ -64,11 +69,10 @@ class EmbeddedPostgres:
         binaries = self._binaries()
         if not (self._data / "PG_VERSION").exists():
             self._initialise(binaries)
-        self._socket.mkdir(mode=0o700, exist_ok=True)
-        self._own(self._socket)
         self._stop_orphan(binaries)
+        self._make_socket_folder()
         log = (self._data.parent / "postgres.log").open("ab")
-        options = [part for key, value in _CONFIG.items() for part in ("-c", f"{key}={value}")]
+        options = [part for key, value in self._config.items() for part in ("-c", f"{key}={value}")]
         self._process = subprocess.Popen(
             [str(binaries / "postgres"), "-D", str(self._data), "-k", str(self._socket), *options],
             stdout=log,
@@ -91,14 +95,18 @@ class EmbeddedPostgres:
 
     def stop(self) -> None:
         """Fast shutdown; waits for it."""
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None:
             return
-        self._process.send_signal(signal.SIGINT)
-        try:
-            self._process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.send_signal(signal.SIGQUIT)
-            self._process.wait(STOP_TIMEOUT_S)
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self._process.send_signal(signal.SIGQUIT)
+                self._process.wait(STOP_TIMEOUT_S)
+        # Not empty where the server died: the next one makes its socket there.
+        with contextlib.suppress(OSError):
+            self._socket.rmdir()
 
     def tool(self, name: str) -> Path:
         """A program of the same release as the server: pg_dump, pg_restore."""
@@ -156,27 +164,47 @@ class EmbeddedPostgres:
             msg = f"cannot make a database in {self._data}: {result.stderr.strip()}"
             raise ConfigError(msg)
 
+    def _make_socket_folder(self) -> None:
+        """For this user alone. Anybody may make one of its name in a shared folder, and would be handed what it leads to."""
+        self._socket.mkdir(mode=0o700, exist_ok=True)
+        found = self._socket.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid not in {os.geteuid(), self._as_user().get("user")}:
+            msg = f"{self._socket} is in the way: it is not a folder of this user; remove it, or set TMPDIR to another folder"
+            raise ConfigError(msg)
+        self._own(self._socket)
+
     def _stop_orphan(self, binaries: Path) -> None:
-        """A server left by a killed process still holds the folder: stop it in order, then start our own child."""
-        if (self._data / "postmaster.pid").exists():
-            subprocess.run(
-                [str(binaries / "pg_ctl"), "-D", str(self._data), "-m", "fast", "-w", "stop"],
-                capture_output=True,
-                check=False,
-                **self._as_user(),
-            )
+        """A server left by a killed process still holds the folder: stop it in order, then start our own child.
+
+        After a crash of the machine its number may be anybody's, who is left alone. The server would not start beside him, but takes its parent's
+        number for a stale one; the rest of the file tells it whether parts of the old one still run.
+        """
+        file = self._data / "postmaster.pid"
+        try:
+            number, _, rest = file.read_text(encoding="utf-8").partition("\n")
+        except FileNotFoundError:
+            return
+        if Path("/proc/self").exists() and not _runs(number, self._data):
+            file.write_text(f"{os.getpid()}\n{rest}", encoding="utf-8")
+            return
+        subprocess.run(
+            [str(binaries / "pg_ctl"), "-D", str(self._data), "-m", "fast", "-w", "-t", "120", "stop"],
+            capture_output=True,
+            check=False,
+            **self._as_user(),
+        )
 
     def _wait(self) -> None:
+        """Until it takes connections. One that says that it is not yet ready replays its log, for as long as that is."""
+        address = f"{self._admin_url()}&connect_timeout=2".encode()
         deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline:
-            if self._process is not None and self._process.poll() is not None:
-                break
-            try:
-                psycopg.connect(self._admin_url(), connect_timeout=2).close()
-            except psycopg.OperationalError:
-                time.sleep(0.05)
-            else:
+        while time.monotonic() < deadline and (self._process is None or self._process.poll() is None):
+            answer = PGconn.ping(address)
+            if answer == Ping.OK:
                 return
+            if answer == Ping.REJECT:
+                deadline = time.monotonic() + START_TIMEOUT_S
+            time.sleep(0.05)
         tail = (self._data.parent / "postgres.log").read_text(encoding="utf-8", errors="replace")[-2000:]
         msg = f"the embedded PostgreSQL did not start; the end of its log:\n{tail}"
         raise StoreUnavailable(msg)
@@ -196,3 +224,11 @@ def _let_pass(path: Path) -> None:
         mode = folder.stat().st_mode
         if not mode & stat.S_IXOTH:
             folder.chmod(mode | stat.S_IXOTH)
+
+
+def _runs(number: str, data: Path) -> bool:
+    """Whether the process of that number is a server on that folder."""
+    try:
+        return os.fsencode(data) in Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False

@@ -155,6 +155,7 @@ class MemoryDrift:
             for f in self.findings
             if (not wanted.entity or wanted.entity in (f.source.name, f.target.name))
             and (not wanted.flag or f.flag == wanted.flag)
+            and (not wanted.status or f.status == wanted.status)
         )
         run = RunInfo("run", self.at, self.at, "", "revision", "config", self.at)
         return Report(run, {"confirmed": 0}, {}, kept)

@@ -17,13 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-import structlog
-
 from collector_receiver.memory import keep_freed_memory
 from nexus.errors import NexusError
 from nexus.settings import Settings
 from nexus.store.pool import Database
 from nexus.wiring.event_loop import run
+from nexus.wiring.logs import configure_logs
 from nexus.wiring.process import open_database
 from nexus.wiring.receiver import GRACE, bind, build_receiver
 from nexus.wiring.runtime import Runtime
@@ -33,7 +32,7 @@ from nexus.wiring.worker_metrics import snapshot
 REPORT_S: Final = 1.0
 # Not `-m`: the task is pickled by a parent that knows its class under the module's name.
 COMMAND: Final = (sys.executable, "-c", "from nexus.wiring.receive_worker import main; main()")
-log = structlog.get_logger("nexus.receiver")
+Say = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,10 @@ class Task:
 
 def main() -> None:
     """Receive until told to stop, or until the parent is gone."""
+    # Logs, and what a library may print, must not come between the lines for the parent.
+    say = _say_on(os.dup(sys.stdout.fileno()))
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    configure_logs()
     keep_freed_memory()
     task = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the parent process, over a pipe of its own
     assert isinstance(task, Task)
@@ -60,9 +63,9 @@ def main() -> None:
     runtime = Runtime(task.settings, database)
     stop_telemetry = start_telemetry(task.settings, "receive")
     try:
-        run(_receive(runtime, task, stop_telemetry))
+        run(_receive(runtime, task, stop_telemetry, say))
     except NexusError as error:
-        _say({"failed": str(error)})
+        say({"failed": str(error)})
         sys.exit(1)
     finally:
         runtime.close()
@@ -75,7 +78,7 @@ class NoDatabase:
         """Nothing to close."""
 
 
-async def _receive(runtime: Runtime, task: Task, stop_telemetry: Callable[[], None]) -> None:
+async def _receive(runtime: Runtime, task: Task, stop_telemetry: Callable[[], None], say: Say) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -84,28 +87,29 @@ async def _receive(runtime: Runtime, task: Task, stop_telemetry: Callable[[], No
     await receiver.start(bind(task.http_address, "NEXUS_OTLP__HTTP", reuse_port=True))
     # What was made so far stays: the collector need not walk it again and again.
     gc.freeze()
-    _say({"ready": True})
+    say({"ready": True})
     waiting = [
         asyncio.create_task(stopping.wait()),
-        asyncio.create_task(_report()),
+        asyncio.create_task(_report(say)),
         asyncio.ensure_future(loop.run_in_executor(None, sys.stdin.buffer.read)),
     ]
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     await receiver.stop(GRACE)
-    _say({"metrics": snapshot()})
-    sys.stdout.flush()
+    say({"metrics": snapshot()})
     stop_telemetry()
     runtime.close()
     # The thread that reads standard input cannot be interrupted.
     os._exit(0)
 
 
-async def _report() -> None:
+async def _report(say: Say) -> None:
     while True:
         await asyncio.sleep(REPORT_S)
         # In a thread: a parent that does not read must not stop the receiving.
-        await asyncio.to_thread(_say, {"metrics": snapshot()})
+        await asyncio.to_thread(say, {"metrics": snapshot()})
 
 
-def _say(message: dict[str, Any]) -> None:
-    print(json.dumps(message), flush=True)  # noqa: T201  # the protocol with the parent
+def _say_on(descriptor: int) -> Say:
+    """Write lines for the parent."""
+    lines = os.fdopen(descriptor, "w", encoding="utf-8")
+    return lambda message: print(json.dumps(message), file=lines, flush=True)  # the protocol with the parent

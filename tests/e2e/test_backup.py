@@ -50,7 +50,7 @@ def request(caller: str, number: int, size: int) -> bytes:
 
 def send(up: Up, caller: str, number: int, size: int = 50) -> None:
     with grpc.insecure_channel(up.grpc) as channel:
-        channel.unary_unary(EXPORT)(request(caller, number, size), timeout=10)
+        channel.unary_unary(EXPORT)(request(caller, number, size), timeout=120)
 
 
 def nexus(*arguments: str) -> subprocess.CompletedProcess[str]:

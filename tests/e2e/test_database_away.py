@@ -7,7 +7,6 @@ import os
 import signal
 import time
 import urllib.error
-from collections.abc import Callable
 from typing import Any
 
 import grpc
@@ -15,6 +14,7 @@ from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from nexus_up import Up
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from waiting import until
 
 from nexus.store.embedded import EmbeddedPostgres
 
@@ -51,7 +51,7 @@ def send(export: Any, body: bytes, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while True:
         try:
-            export(body, timeout=30)
+            export(body, timeout=120)
         except grpc.RpcError as error:
             assert error.code().name in {"RESOURCE_EXHAUSTED", "UNAVAILABLE"}
             assert time.monotonic() < deadline, error.details()
@@ -74,13 +74,6 @@ def status(up: Up) -> tuple[int, dict[str, Any]]:
         return error.code, json.load(error)
 
 
-def wait_until(true: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.2)
-
-
 def counted(up: Up) -> tuple[int, int]:
     up.post("/otel/aggregate", {"settle": True})
     [edge] = up.get("/edges?limit=10")["edges"]
@@ -100,15 +93,15 @@ def test_spans_taken_while_the_database_is_away_are_counted_once(tmp_path):
         up.start()
         with grpc.insecure_channel(up.grpc) as channel:
             export = channel.unary_unary(METHOD)
-            export(calls(0), timeout=30)
+            export(calls(0), timeout=120)
             database.stop()
-            wait_until(lambda: status(up)[0] == 503, "the status does not tell of the outage")
+            until(lambda: status(up)[0] == 503, "the status does not tell of the outage")
             assert status(up)[1]["code"] == "store_unavailable"
             taken, refused = 1, None
             while refused is None:
                 assert taken < 1000, "the log has no limit"
                 try:
-                    export(calls(taken), timeout=30)
+                    export(calls(taken), timeout=120)
                     taken += 1
                 except grpc.RpcError as error:
                     refused = error
@@ -119,7 +112,7 @@ def test_spans_taken_while_the_database_is_away_are_counted_once(tmp_path):
             database.start()
             send(export, calls(taken))
             taken += 1
-        wait_until(lambda: status(up)[0] == 200, "the status does not recover")
+        until(lambda: status(up)[0] == 200, "the status does not recover")
         assert counted(up) == (taken * CALLS, taken * CALLS)
         assert up.stop() == 0
     finally:
@@ -141,15 +134,15 @@ def test_an_embedded_database_that_is_killed_is_started_again(tmp_path):
         up.start()
         with grpc.insecure_channel(up.grpc) as channel:
             export = channel.unary_unary(METHOD)
-            export(calls(0), timeout=30)
+            export(calls(0), timeout=120)
             killed = postmaster()
             assert killed is not None
             os.kill(killed, signal.SIGKILL)
-            export(calls(1), timeout=30)
-            wait_until(
+            export(calls(1), timeout=120)
+            until(
                 lambda: postmaster() not in (killed, None) and status(up)[0] == 200, "the database is not started again"
             )
-            export(calls(2), timeout=30)
+            export(calls(2), timeout=120)
         assert counted(up) == (3 * CALLS, 3 * CALLS)
         assert up.stop() == 0
     finally:

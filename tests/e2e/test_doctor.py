@@ -60,7 +60,7 @@ def send(up: Up, *spans: tuple[str | None, int, str, str]) -> None:
             end_time_unix_nano=BASE_NS + 1_000_000,
         )
     with grpc.insecure_channel(up.grpc) as channel:
-        channel.unary_unary(EXPORT)(request.SerializeToString(), timeout=10)
+        channel.unary_unary(EXPORT)(request.SerializeToString(), timeout=120)
 
 
 def certificate(folder: Path, days: int) -> tuple[Path, Path]:

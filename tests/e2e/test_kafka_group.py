@@ -19,8 +19,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
 from kafka_broker import Broker
-from nexus_up import NEXUS, free_port
+from nexus_up import NEXUS
 from observed_harness import ROOT, Bench, load_random
+from ports import free_address, free_port
 
 pytestmark = pytest.mark.skipif(os.environ.get("KAFKA_MATRIX") != "full", reason="run by `make check-kafka`")
 
@@ -98,7 +99,7 @@ def test_two_aggregators_of_which_one_is_killed(tmp_path, database, database_url
         broker.address,
         NEXUS_HTTP__ADDRESS=f"127.0.0.1:{http}",
         NEXUS_OTLP__HTTP=f"127.0.0.1:{otlp}",
-        NEXUS_OTLP__GRPC=f"127.0.0.1:{free_port()}",
+        NEXUS_OTLP__GRPC=free_address(),
         NEXUS_HTTP__LOCAL_PRINCIPAL="true",
     )
     try:

@@ -37,7 +37,7 @@ class Collector:
                     request = urllib.request.Request(
                         f"http://{collector.forward}{self.path}", body, {"Content-Type": "application/x-protobuf"}
                     )
-                    with urllib.request.urlopen(request, timeout=20) as answer:
+                    with urllib.request.urlopen(request, timeout=120) as answer:
                         assert answer.status == 200
                 self.send_response(200)
                 self.end_headers()
@@ -102,9 +102,9 @@ def test_own_spans_go_out_and_never_come_back_as_traffic(tmp_path, collector):
             end_time_unix_nano=time.time_ns(),
         )
         with grpc.insecure_channel(up.grpc) as channel:
-            channel.unary_unary(METHOD)(message.SerializeToString(), timeout=30)
+            channel.unary_unary(METHOD)(message.SerializeToString(), timeout=120)
         up.post("/otel/aggregate", {"settle": True})
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not (
             collector.spans("receive batch") and collector.spans("aggregate batch") and collector.spans("http request")
         ):

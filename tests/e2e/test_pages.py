@@ -121,7 +121,7 @@ def page(site: Up, browser: Any) -> Iterator[Page]:
 
 def visit(page: Page, site: Up, address: str, name: str) -> None:
     page.goto(f"{site.url}/#/{address}")
-    expect(page.locator("#main .busy")).to_have_count(0, timeout=20_000)
+    expect(page.locator("#main .busy")).to_have_count(0, timeout=120_000)
     shoot(page, name)
 
 
@@ -184,7 +184,7 @@ def test_an_answer_is_checked_and_its_citations_open(page: Page, site: Up) -> No
     visit(page, site, "ask", "ask-empty")
     page.get_by_label("Question").fill("Why does checkout call fx?")
     page.get_by_role("button", name="Ask", exact=True).click()
-    expect(page.locator(".answer.verified")).to_contain_text("checkout calls fx", timeout=30_000)
+    expect(page.locator(".answer.verified")).to_contain_text("checkout calls fx", timeout=120_000)
     expect(page.get_by_text("Every citation and number was checked")).to_be_visible()
     page.locator("button.cite").first.click()
     expect(page.locator("#panel h2")).to_have_text("checkout → fx")
@@ -192,7 +192,7 @@ def test_an_answer_is_checked_and_its_citations_open(page: Page, site: Up) -> No
     page.get_by_label("Question").fill("What is the airspeed of a swallow?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.get_by_role("heading", name="What is the airspeed of a swallow?")).to_be_visible()
-    expect(page.locator(".answer")).not_to_be_empty(timeout=30_000)
+    expect(page.locator(".answer")).not_to_be_empty(timeout=120_000)
 
 
 def test_documents_upload_and_quarantine(page: Page, site: Up, tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_documents_upload_and_quarantine(page: Page, site: Up, tmp_path: Path) -
     visit(page, site, "documents", "documents")
     page.locator("input[type=file]").set_input_files([note, secret])
     page.get_by_role("button", name="Upload", exact=True).click()
-    expect(page.get_by_role("button", name="Card note", exact=True)).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name="Card note", exact=True)).to_be_visible(timeout=120_000)
     expect(page.get_by_role("row").filter(has_text="Card note")).to_contain_text(str(datetime.now(UTC).year))
     expect(page.locator("#main")).to_contain_text("secret.md")
     assert "IOSFODNN7EXAMPLE" not in page.content()
@@ -235,7 +235,7 @@ def test_accessible_in_both_languages_and_themes(page: Page, site: Up, address: 
             [theme, language],
         )
         page.reload()
-        expect(page.locator("#main .busy")).to_have_count(0, timeout=20_000)
+        expect(page.locator("#main .busy")).to_have_count(0, timeout=120_000)
         shoot(page, f"{address}-{theme}-{language}")
         assert page.locator("html").get_attribute("lang") == language
         found = Axe().run(page).response["violations"]

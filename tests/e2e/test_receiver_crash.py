@@ -6,7 +6,6 @@ import json
 import pickle
 import random
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import grpc
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from ports import free_port
 
 from collector_receiver.log.reader import LocalSpanLogReader
 from nexus.settings import load_settings
@@ -54,7 +54,7 @@ class Receiver:
 
     def stop(self) -> int:
         self.process.terminate()
-        return self.process.wait(30)
+        return self.process.wait(120)
 
     def spans(self) -> list[dict]:
         reader, at, rows = LocalSpanLogReader(self.data / FOLDER, Now()), {}, []
@@ -65,12 +65,6 @@ class Receiver:
                 assert reader.corrupt_bytes == 0
                 return rows
             at = after
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture
@@ -142,7 +136,7 @@ def test_killed_under_load_it_keeps_everything_it_acknowledged(receiver):
 
 def test_it_ends_when_its_parent_is_gone(receiver):
     receiver.process.stdin.close()
-    assert receiver.process.wait(30) == 0
+    assert receiver.process.wait(120) == 0
 
 
 def test_a_full_file_system_is_an_outage_and_the_receiver_goes_on(tmp_path):
@@ -156,11 +150,11 @@ def test_a_full_file_system_is_an_outage_and_the_receiver_goes_on(tmp_path):
             taken, first = 0, 1
             with pytest.raises(grpc.RpcError) as refused:
                 for first in range(1, 20_000, 50):
-                    call(batch(first, 50), timeout=10)
+                    call(batch(first, 50), timeout=120)
                     taken += 50
             assert refused.value.code().name == "UNAVAILABLE"
             subprocess.run(["prlimit", f"--pid={receiver.process.pid}", "--fsize=unlimited:"], check=True)
-            call(batch(first, 50), timeout=10)
+            call(batch(first, 50), timeout=120)
         assert receiver.stop() == 0
         assert sorted(int.from_bytes(row["trace_id"], "big") for row in receiver.spans()) == list(range(1, taken + 51))
     finally:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import json
 import os
+import pickle
 import signal
-import socket
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import grpc
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from ports import free_address
 
 from collector_receiver.log.folder import writers
 from collector_receiver.log.reader import LocalSpanLogReader
@@ -21,6 +25,7 @@ from nexus.settings import load_settings
 from nexus.wiring.event_loop import run
 from nexus.wiring.provide.span_log_writer import FOLDER
 from nexus.wiring.receive_pool import ReceivePool
+from nexus.wiring.receive_worker import Task
 from nexus.wiring.roles.receive import ReceiveRole
 from nexus.wiring.worker_metrics import WorkerMetrics, snapshot
 
@@ -35,18 +40,12 @@ def batch(n: int) -> bytes:
     return message.SerializeToString()
 
 
-def free_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
-
-
 async def export(address: str, n: int) -> None:
     """On a connection of its own, so that the kernel picks a process anew; tried again as a sender would."""
     for _ in range(100):
         async with grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
             try:
-                await channel.unary_unary(METHOD)(batch(n), timeout=10)
+                await channel.unary_unary(METHOD)(batch(n), timeout=120)
             except grpc.aio.AioRpcError as error:
                 assert error.code().name in {"UNAVAILABLE", "CANCELLED"}  # noqa: PT017
                 await asyncio.sleep(0.1)
@@ -56,7 +55,7 @@ async def export(address: str, n: int) -> None:
 
 
 def post(address: str, n: int) -> None:
-    connection = http.client.HTTPConnection(address, timeout=10)
+    connection = http.client.HTTPConnection(address, timeout=120)
     connection.request("POST", "/v1/traces", batch(n), {"Content-Type": "application/x-protobuf"})
     assert connection.getresponse().status == 200
     connection.close()
@@ -93,6 +92,29 @@ def test_workers_share_the_ports_and_a_dead_one_is_replaced(tmp_path, clock):
     assert sorted({int.from_bytes(i, "big") for i in frame["trace_id"].to_list()}) == list(range(1, 101))
     # The killed one took its last second of counts with it.
     assert 60 <= telemetry.OTLP_SPANS._value.get() - before <= 100
+
+
+NOISY = """
+import structlog
+from nexus.errors import StoreUnavailable
+from nexus.wiring import receive_worker
+
+def noisy(*_, **__):
+    print("a library talks")
+    structlog.get_logger().warning("a log line")
+    raise StoreUnavailable("no disk")
+
+receive_worker.build_receiver = noisy
+receive_worker.main()
+"""
+
+
+def test_what_a_worker_logs_is_read_by_people_and_not_by_its_parent(tmp_path):
+    task = Task(load_settings({"data": tmp_path}), "", "127.0.0.1:0", "127.0.0.1:0")
+    worker = subprocess.run([sys.executable, "-c", NOISY], input=pickle.dumps(task), capture_output=True, check=False)
+    assert [json.loads(line) for line in worker.stdout.splitlines()] == [{"failed": "no disk"}]
+    assert b"a library talks" in worker.stderr
+    assert b"a log line" in worker.stderr
 
 
 def test_metrics_of_workers_add_up_and_gauges_of_dead_ones_go():

@@ -21,7 +21,7 @@ from nexus.store.pool import Database
 from nexus.wiring.runtime import Runtime
 
 PASSAGES = 160
-WAIT_S = 60
+WAIT_S = 120
 
 
 class Server(ThreadingHTTPServer):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -151,21 +151,36 @@ class Walk:
         return {name: self.values[name] for name in fields if name in self.values and name not in {"from", "to"}}
 
 
-@pytest.fixture
-def walk(database: Database, tmp_path: Path) -> Iterator[Walk]:
-    docs = tmp_path / "docs"
+def runtime_of(docs: Path, url: str) -> Runtime:
+    settings = load_settings({"data": docs.parent / "data", "docs": {"roots": (docs,)}})
+    return Runtime(settings, Database(url, size=4), docs=(docs,))
+
+
+@pytest.fixture(scope="module")
+def docs(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the documents, which the module's database has read."""
+    docs = tmp_path_factory.mktemp("walk") / "docs"
     docs.mkdir()
     for name, text in TEXTS.items():
         (docs / name).write_text(text, encoding="utf-8")
-    runtime = Runtime(load_settings({"data": tmp_path / "data", "docs": {"roots": (docs,)}}), database, docs=(docs,))
+    runtime = runtime_of(docs, module_database_url)
     assert runtime.get(DocumentControl).ingest(IngestRequest(docs))["failed"] == 0  # type: ignore[type-abstract]
     runtime.get(DesignControl).refresh("default")  # type: ignore[type-abstract]
     runtime.get(DriftControl).run("default", None, None, None)  # type: ignore[type-abstract]
-    with database.connection() as connection:
+    runtime.close()
+    return docs
+
+
+@pytest.fixture
+def walk(docs: Path, module_database_url: str, copied: Callable[[str], str]) -> Iterator[Walk]:
+    """On a copy, for some of the walkers may change what they see."""
+    runtime = runtime_of(docs, copied(module_database_url))
+    with runtime.database.connection() as connection:
         rids = connection.execute("SELECT rid FROM document UNION SELECT rid FROM passage").fetchall()
     walk = Walk(runtime)
     walk.rids = tuple(rid for (rid,) in rids)
     yield walk
+    runtime.close()
 
 
 def leaks(text: str, words: tuple[str, ...], sent: str = "") -> list[str]:

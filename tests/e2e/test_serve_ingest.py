@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
-from collections.abc import Callable
 
-import pytest
 from nexus_up import NEXUS
+from waiting import PATIENCE_S, until
 
 from nexus.model.document import Classification
 from nexus.store.documents import list_documents
-
-PATIENCE_S = 120.0
-
-
-def until(found: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not found():
-        if time.monotonic() > deadline:
-            pytest.fail("it did not come")
-        time.sleep(0.1)
 
 
 def test_the_role_reads_its_roots_and_follows_them(tmp_path, database, database_url):

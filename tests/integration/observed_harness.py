@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -62,24 +63,55 @@ def cases():
     }
 
 
+def shuffled(name, case):
+    """The spans of a case in another order, the same every time."""
+    spans = codec.case_spans(case)
+    random.Random(name).shuffle(spans)
+    return spans
+
+
 def delivered(spans, tenant="default"):
     """Spans (of codec) through the receiver's decoder: a frame, and what was refused."""
-    done = decode_batch([codec.to_request([span]).SerializeToString() for span in spans], [tenant] * len(spans))
+    return delivered_together({tenant: spans})
+
+
+def delivered_together(spans):
+    """The same of many tenants, by their names, decoded at once: each time that spans are decoded costs what thousands of them do."""
+    said = [(tenant, codec.to_request([span]).SerializeToString()) for tenant, some in spans.items() for span in some]
+    done = decode_batch([body for _, body in said], [tenant for tenant, _ in said])
     return done.spans, done.rejections
 
 
 def computed(spans, settings=None):
     """Edges, and views of services, of the spans of a case, without a store."""
-    change = delta(coded(delivered(codec.case_spans({"spans": spans}))[0]), no_spans(), rules_of(settings))
-    parts = added(by_minute(change.rows).came.at(pl.lit(0, pl.Int64)))
+    return in_process(codec.case_spans({"spans": spans}), settings)[:2]
+
+
+def in_process(spans, settings=None):
+    """Edges, views of services, and the minutes of edges by rid, of spans (of codec), without a store."""
+    change = delta(coded(delivered(spans)[0]), no_spans(), rules_of(settings))
+    minutes = by_minute(change.rows).came
+    whole = added(minutes.at(pl.lit(0, pl.Int64)))
     rows = [
         EdgeRow(row["edge"], *(row[name] for name in EdgeRow.__slots__ if name != "id"))
         for row in change.edges.iter_rows(named=True)
     ]
     services = [row for row in rows if row.relation == "SERVICE"]
     by_id = {row.id: row for row in rows if row.relation != "SERVICE"}
-    edges = [edge_view(by_id[row["edge"]], row, Links()) for row in summaries(encode(parts)) if row["edge"] in by_id]
-    return edges, service_view(services, parts.bags, {})
+    edges = [edge_view(by_id[row["edge"]], row, Links()) for row in summaries(encode(whole)) if row["edge"] in by_id]
+    return edges, service_view(services, whole.bags, {}), by_rid(summaries(encode(added(minutes))), by_id)
+
+
+def by_rid(rows, by_id):
+    """Summed rows as measures, by the rid of their edge."""
+    found = {edge.rid: [] for edge in by_id.values()}
+    for row in rows:
+        if row["edge"] in by_id:
+            measures = plain(edge_view(by_id[row["edge"]], row, Links()))
+            found[measures["rid"]].append(
+                {"start_ns": row["start"], **{name: value for name, value in measures.items() if name != "self"}}
+            )
+    return found
 
 
 def observed(spans, settings=None):
@@ -157,14 +189,7 @@ class Bench:
         with self.database.connection() as connection:
             known = observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans)))
             lines = stored(connection, tenant, known, spans)
-        by_id = {edge.id: edge for edge in known}
-        found = {edge.rid: [] for edge in known}
-        for row in summaries(lines):
-            measures = plain(edge_view(by_id[row["edge"]], row, Links()))
-            found[measures["rid"]].append(
-                {"start_ns": row["start"], **{name: value for name, value in measures.items() if name != "self"}}
-            )
-        return found
+        return by_rid(summaries(lines), {edge.id: edge for edge in known})
 
     def services(self, tenant="default"):
         return {

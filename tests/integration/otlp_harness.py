@@ -79,18 +79,18 @@ class Served:
         return [item.rejection for item in self.reader.rejected({}, self.reader.end())]
 
     def run(self, coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(120)
 
     def stop(self) -> None:
         self.run(self.receiver.stop())
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(30)
+        self.thread.join(120)
         self.loop.close()
         self.log.inner.close()
 
     def raw(self, data: bytes, pause: float = 0.0) -> bytes:
-        """Send bytes over HTTP's port, read until the server closes or three seconds pass."""
-        with socket.create_connection(("127.0.0.1", self.http_port), timeout=3) as client:
+        """Send bytes over HTTP's port, read until the server closes."""
+        with socket.create_connection(("127.0.0.1", self.http_port), timeout=120) as client:
             client.sendall(data)
             time.sleep(pause)
             answer = b""
@@ -105,7 +105,7 @@ class Served:
         self, body: bytes, headers: dict[str, str] | None = None, path: str = "/v1/traces", method: str = "POST"
     ) -> tuple[int, dict[str, str], bytes]:
         """One request on a connection of its own: status, headers in lower case, body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=120)
         try:
             connection.request(
                 method, path, body, {"Content-Type": "application/x-protobuf"} if headers is None else headers
@@ -158,7 +158,7 @@ def serve(root: Path, find: Any = None, **changes: Any) -> Served:
         receiver = started.result(180)
     except BaseException:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(30)
+        thread.join(120)
         log.inner.close()
         raise
     return Served(receiver, log, LocalSpanLogReader(root, Now()), listening.getsockname()[1], loop, thread)
@@ -180,7 +180,7 @@ def export(served: Served, content: bytes, metadata=(), channel=None) -> str:
     """The gRPC code's name."""
     own = channel or grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}")
     try:
-        own.unary_unary(METHOD)(content, timeout=30, metadata=metadata)
+        own.unary_unary(METHOD)(content, timeout=120, metadata=metadata)
     except grpc.RpcError as error:
         return error.code().name
     finally:

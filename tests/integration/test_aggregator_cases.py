@@ -7,11 +7,10 @@ import random
 import sys
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from observed_harness import Bench, cases, codec, delivered, differences
+from observed_harness import Bench, cases, codec, delivered_together, differences
 
 CASES = cases()
 # Long cases are cut into so many deliveries; the rest come span by span.
@@ -59,14 +58,11 @@ def test_every_case_whatever_the_order(order, database, tmp_path, clock):
         cut = {name: pieces(ordered(codec.case_spans(case), order)) for name, case in mine.items()}
         rounds = max(map(len, cut.values()))
         for at in range(rounds):
-            frames, rejections = [], []
+            now = {}
             for name, parts in cut.items():
                 again = [] if order == "listed" else [span for part in parts[: at + 1][-2:-1] for span in part]
-                if at < len(parts) or again:
-                    spans, refused = delivered([*(parts[at] if at < len(parts) else []), *again], name)
-                    frames.append(spans)
-                    rejections += refused
-            bench.deliver(pl.concat(frames), rejections)
+                now[name] = [*(parts[at] if at < len(parts) else []), *again]
+            bench.deliver(*delivered_together(now))
             if at == rounds // 2:
                 bench.restart()
         for name, case in mine.items():

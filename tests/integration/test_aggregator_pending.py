@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from observed_harness import Bench, cases, codec, delivered, differences
+from observed_harness import Bench, cases, codec, delivered, delivered_together, differences
 
 from aggregator.merge import GRAINS
 from nexus.model.window import TimeRange
@@ -133,11 +133,7 @@ def test_every_case_with_folding_between(database, tmp_path, clock):
     mine = {name: case for name, case in cases().items() if not case.get("settings")}
     bench = Bench(database, tmp_path / "working", clock)
     for part in (slice(None, None, 2), slice(1, None, 2)):
-        for name, case in mine.items():
-            spans, rejections = delivered(codec.case_spans(case)[part], name)
-            bench.log.append(spans, rejections)
-        while bench.engine.batch(1_000_000).spans:
-            pass
+        bench.deliver(*delivered_together({name: codec.case_spans(case)[part] for name, case in mine.items()}))
         bench.engine.fold(everything=True)
     wrong = {}
     for name, case in mine.items():

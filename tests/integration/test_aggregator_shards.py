@@ -7,11 +7,10 @@ import random
 import sys
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from observed_harness import against_answer, cases, codec, delivered, differences, load_random
+from observed_harness import against_answer, cases, delivered_together, differences, load_random, shuffled
 from observed_shards import ShardedBench
 
 from collector_receiver.otlp import decode_batch
@@ -32,16 +31,9 @@ def test_every_case_in_shards(partitions, database, tmp_path, clock):
         bench = ShardedBench(
             database, tmp_path / str(number), clock, json.loads(settings), partitions=partitions, astray=0.2
         )
-        parts = [([], []) for _ in range(PIECES)]
-        for name, case in mine.items():
-            spans = codec.case_spans(case)
-            random.Random(name).shuffle(spans)
-            for at in range(PIECES):
-                frame, refused = delivered(spans[at::PIECES], name)
-                parts[at][0].append(frame)
-                parts[at][1].extend(refused)
-        for at, (frames, refused) in enumerate(parts):
-            bench.deliver(pl.concat(frames), refused)
+        spans = {name: shuffled(name, case) for name, case in mine.items()}
+        for at in range(PIECES):
+            bench.deliver(*delivered_together({name: some[at::PIECES] for name, some in spans.items()}))
             if at == 1:
                 bench.restart()
         for name, case in mine.items():

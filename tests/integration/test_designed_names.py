@@ -81,13 +81,13 @@ def test_documents_are_read_again_when_traces_bring_a_name(
     following = threading.Thread(target=loop.follow_names, args=(SimpleNamespace(database=database), refresh, stop))
     following.start()
     try:
-        assert refreshed.acquire(timeout=30)
+        assert refreshed.acquire(timeout=120)
         Bench(database, tmp_path / "working", clock).deliver(*delivered(spans("orders", "legacy-crm")))
-        assert refreshed.acquire(timeout=30)
+        assert refreshed.acquire(timeout=120)
         assert claims() == [("orders", "legacy-crm", "forbidden")]
     finally:
         stop.set()
-        following.join(timeout=30)
+        following.join(timeout=120)
 
 
 def call(trace: str, host: str, *, answered: bool) -> list:

@@ -16,6 +16,8 @@ from nexus.ports.designed import DesignedFilter
 from nexus.store.pool import Database
 
 READERS = load_plugins("designed.readers", "READER")
+# Three parts of what is read at one time.
+MANY = 130
 DRAWN = "# Design\n\n```mermaid\nflowchart LR\n  web[web] --> cart[cart]\n  web --> pay[pay]\n```\n"
 
 
@@ -126,3 +128,50 @@ def test_two_tenants_do_not_meet(database: Database, folder: Folder, control: Re
     folder.put("a.md", DRAWN)
     control.refresh("default")
     assert StoredDesigned(database).edges(DesignedFilter("other", Classification.RESTRICTED)) == []
+
+
+def test_an_interrupted_refresh_of_many_documents_goes_on_where_it_was(
+    database: Database, folder: Folder, control: Refresh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("designed.run.KEPT_FROM", MANY)
+    for number in range(MANY):
+        folder.put(f"{number:03d}.md", f"# Unit {number}\n\nThe s{number}-service calls the core-service.\n")
+    told: list[tuple[int, int, str]] = []
+
+    def until_claims(done: int, total: int, what: str) -> None:
+        told.append((done, total, what))
+        if what.startswith("claims (") and done < total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        control.refresh("default", progress=until_claims)
+    assert [what.split()[0] for _, _, what in told] == ["names"] * (len(told) - 1) + ["claims"]
+    assert shown(database) == []
+    before = told[-1][0]
+    told.clear()
+    result = control.refresh("default", progress=lambda *said: told.append(said))
+    assert (result["documents"], result["edges"]) == (MANY, MANY)
+    assert {what.split()[0] for _, _, what in told} == {"claims"}
+    assert told[0][0] > before
+    assert told[-1][:2] == (MANY, MANY)
+    with database.connection() as connection:
+        assert connection.execute("SELECT count(*) FROM designed_kept").fetchone() == (0,)
+
+
+def test_what_is_kept_of_an_interrupted_refresh_is_not_used_for_other_text(
+    database: Database, folder: Folder, control: Refresh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("designed.run.KEPT_FROM", MANY)
+    for number in range(MANY):
+        folder.put(f"{number:03d}.md", f"# Unit {number}\n\nThe s{number}-service calls the core-service.\n")
+
+    def never(done: int, total: int, what: str) -> None:
+        if what.startswith("claims ("):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        control.refresh("default", progress=never)
+    folder.put("000.md", "# Unit 0\n\nThe s0-service calls the other-service.\n")
+    control.refresh("default")
+    assert ("s0-service", "CALLS", "other-service") in shown(database)
+    assert ("s0-service", "CALLS", "core-service") not in shown(database)

@@ -299,3 +299,21 @@ def test_a_newcomer_sees_the_running_day(world: World) -> None:
     assert info.window_to == midnight(0) + timedelta(hours=10, minutes=6)
     assert world.report().body["window_kind"] == "running"
     assert world.statuses()["a", "b"] == "confirmed"
+
+
+def test_names_and_quotes_of_any_characters_are_stored_as_they_are(database, clock) -> None:
+    """Rows are written as text of COPY: nothing in a name may end one, a column of it, or an array."""
+    odd = 'we"ird\\n,{a}\ttab\nline\\'
+    document = replace(
+        says("a", odd), claims=tuple(replace(c, quote=f"a\tcalls \\N {odd}") for c in says("a", odd).claims)
+    )
+    world = World(database, clock, Sim({"a": 1000, odd: 50}, (TrueEdge("a", odd), TrueEdge("a", "b"))), [document])
+    world.run()
+    (finding,) = world.report(entity=odd).findings
+    assert (finding.target.name, finding.designed.claims[0].quote) == (odd, document.claims[0].quote)
+
+
+def test_a_status_with_the_flag_of_another_finds_nothing(world: World) -> None:
+    world.run()
+    assert world.statuses(status="absent_strong") == {("a", "c"): "absent_strong", ("c", "b"): "absent_strong"}
+    assert world.statuses(status="absent_strong", flag="confirmed") == {}

@@ -20,7 +20,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from gate import Gate
 from kafka_broker import Broker
-from observed_harness import ROOT, cases, codec, delivered, differences, load_random
+from observed_harness import ROOT, cases, codec, delivered, delivered_together, differences, load_random, shuffled
 from observed_kafka import KafkaBench, write_as_collector
 
 from collector_receiver.log.kafka_client import KafkaOptions, ready_topic
@@ -38,6 +38,7 @@ SAMPLE = 1 if FULL else 12
 PARTITIONS = (1, 3, 6) if FULL else (3,)
 RUNS = [(seed, partitions) for seed in (1, 2, 3) for partitions in PARTITIONS] if FULL else [(3, 3)]
 CUTS = 4 if FULL else 2
+PATIENCE_S = 120.0
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,17 @@ def broker(tmp_path_factory):
 def options(broker, request):
     """A topic of its own."""
     return KafkaOptions(broker.address, topic=f"spans-{abs(hash(request.node.nodeid)) % 10**8}", partitions=3)
+
+
+def patiently(action):
+    """As senders and roles do while brokers come back."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return action()
+        except (Overloaded, StoreUnavailable):
+            assert time.monotonic() < deadline, "the brokers are back, and do not serve"
+            time.sleep(0.2)
 
 
 def read_all(options, clock, partition):
@@ -111,15 +123,8 @@ def test_a_broker_that_goes_away_and_comes_back_loses_and_doubles_nothing(tmp_pa
         with pytest.raises((Overloaded, StoreUnavailable)):
             bench.writer.append_raw(second, "otlp")
         gate.reopen()
-        # As its sender does.
-        for _ in range(40):
-            with contextlib.suppress(Overloaded, StoreUnavailable):
-                bench.writer.append_raw(second, "otlp")
-                break
-            time.sleep(0.2)
-        else:
-            pytest.fail("the brokers are back, and nothing can be written")
-        bench.drain()
+        patiently(lambda: bench.writer.append_raw(second, "otlp"))
+        patiently(bench.drain)
         known = bench.engines[0]._working.all_spans()
         assert set(known.frame()["span_id"]) == {span for part in (first, second) for span in part.frame()["span_id"]}
         assert known.rows.n_unique(["tk", "key", "content"]) == known.height
@@ -154,16 +159,9 @@ def run_cases(bench_of, some, wanderers):
         by_settings.setdefault(json.dumps(case.get("settings") or {}, sort_keys=True), {})[name] = case
     for number, (settings, mine) in enumerate(sorted(by_settings.items())):
         bench = bench_of(number, json.loads(settings))
-        parts = [([], []) for _ in range(3)]
-        for name, case in mine.items():
-            spans = codec.case_spans(case)
-            random.Random(name).shuffle(spans)
-            for at in range(3):
-                frame, refused = delivered(spans[at::3], name)
-                parts[at][0].append(frame)
-                parts[at][1].extend(refused)
-        for frames, refused in parts:
-            bench.deliver(pl.concat(frames), refused)
+        spans = {name: shuffled(name, case) for name, case in mine.items()}
+        for at in range(3):
+            bench.deliver(*delivered_together({name: some[at::3] for name, some in spans.items()}))
             for place in range(min(wanderers, bench.partitions)):
                 bench.move(place)
         for name, case in mine.items():

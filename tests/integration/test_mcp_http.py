@@ -45,7 +45,7 @@ def url() -> Iterator[str]:
 @contextlib.asynccontextmanager
 async def session(url: str, token: str, mode: str = "auto") -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=30) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=120) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
     ):
         yield client
@@ -69,6 +69,7 @@ def test_every_tool_is_there_with_schemas_and_instructions(url: str) -> None:
     for tool in tools:
         assert tool.description, tool.name
         assert tool.output_schema, tool.name
+        assert tool.input_schema["additionalProperties"] is False
         assert tool.annotations is not None
         assert tool.annotations.destructive_hint is (tool.name == "nexus_supersede")
         assert tool.name in (instructions or ""), "the instructions speak of every tool"
@@ -95,6 +96,15 @@ def test_an_agent_learns_why_checkout_calls_fx(url: str, mode: str) -> None:
     assert found["edges"][0]["causes"][0] == "POST /checkout -> Convert (940)"
     assert json.loads(answer.content[0].text) == found
     assert {e["source"] for e in graph.structured_content["edges"]} == {"checkout"}
+
+
+def test_an_argument_that_a_tool_does_not_have_is_refused(url: str) -> None:
+    refused = call(url, "internal", "nexus_graph", {"entity": "checkout", "depht": 2, "x": 1})
+    assert refused.is_error
+    assert "nexus_graph has no argument depht, x; it has entity, " in refused.content[0].text
+    none = call(url, "internal", "nexus_status", {"verbose": True})
+    assert none.is_error
+    assert "has no argument verbose" in none.content[0].text
 
 
 def test_path_and_search(url: str) -> None:

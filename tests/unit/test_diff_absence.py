@@ -61,6 +61,11 @@ def test_both_bounds_are_said_in_words() -> None:
             says("c", "kafka/quiet", "SUBSCRIBES", line=9, target_kind="topic"),
         ),
         ("target_unresolvable", sim(), says("a", "somewhere", line=9)),
+        (
+            "target_unresolvable",
+            sim(TrueEdge("a", "edge-proxy.internal", target_kind=NodeKind.EXTERNAL)),
+            says("a", "d", line=9),
+        ),
         ("sampling_biased", sim(sampling="tail"), says("a", "d", line=9)),
         ("pipeline_gap", sim(outages=frozenset(range(10, 50))), says("a", "d", line=9)),
         ("condition_never_exercised", sim(), says("a", "d", line=9, modality=Modality.CONDITIONAL)),

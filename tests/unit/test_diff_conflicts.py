@@ -122,7 +122,9 @@ def test_calls_whose_operation_no_span_names_contradict_nothing() -> None:
 def test_only_by_and_only_via() -> None:
     only = says("b", "d", line=4, modality=Modality.EXCLUSIVE, exclusivity="only_by")
     found = judged(sim(TrueEdge("b", "d")), [*KNOWN, only])
-    assert found["b", "CALLS", "d"] == {"confirmed", "only_by"}
+    assert (found["b", "CALLS", "d"], found["c", "CALLS", "d"]) == ({"confirmed"}, {"confirmed", "only_by"})
+    once = TrueEdge("a", "d", first_day=59, last_day=59, schedule=Cadence("once"))
+    assert judged(sim(TrueEdge("b", "d"), once), [*KNOWN[:2], only])["a", "CALLS", "d"] == {"only_by?"}
     via = says("a", "c", line=4, modality=Modality.EXCLUSIVE, exclusivity="only_via", gateway="b")
     assert judged(sim(TrueEdge("a", "c")), [*KNOWN, via])["a", "CALLS", "c"] == {"only_via"}
     assert judged(sim(), [*KNOWN, via])["a", "CALLS", "c"] == {"confirmed"}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from diff.simulate import TrueEdge, says
+from nexus.model.claim import Modality
 from nexus.model.entity import Entity
 from nexus.model.finding import Flag
 from nexus.model.registry import Registry
 from nexus.model.service import NodeKind
-from nexus.testing.drift import KNOWN, edit, rows, sim
+from nexus.testing.drift import KNOWN, PUBLISHES, TOPIC, edit, rows, sim
 
 
 def test_an_alias_is_never_both_dead_and_a_shadow() -> None:
@@ -64,3 +67,38 @@ def test_drift_comes_before_what_is_confirmed() -> None:
     found = rows(sim(TrueEdge("a", "d")).evidence(60, KNOWN))
     assert found[0].finding.flag is Flag.OBSERVED_ONLY
     assert found[-1].finding.rank == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "relation", "expected"),
+    [
+        ("PostgreSQL", "database", "CALLS", "confirmed"),
+        ("Postgres", "service", "CALLS", "confirmed"),
+        ("Redis", "database", "CALLS", "absent_strong"),
+        ("Kafka", "topic", "PUBLISHES", "confirmed"),
+        ("Kafka", "service", "CALLS", "confirmed"),
+        ("RabbitMQ", "topic", "PUBLISHES", "absent_strong"),
+        ("database", "database", "CALLS", "absent_strong"),
+    ],
+)
+def test_a_store_or_broker_named_by_its_product_is_any_of_that_product(
+    name: str, kind: str, relation: str, expected: str
+) -> None:
+    world = sim(
+        TrueEdge("a", "postgresql/db-1.prod/orders", target_kind=NodeKind.DATABASE, protocol="postgresql"),
+        TrueEdge("a", TOPIC, PUBLISHES, target_kind=NodeKind.TOPIC, protocol="kafka"),
+        TrueEdge("b", "redis/cache", target_kind=NodeKind.DATABASE, protocol="redis"),
+    )
+    evidence = world.evidence(60, [*KNOWN, says("a", name, relation, line=9, target_kind=kind)])
+    named = replace(evidence, registry=Registry([*evidence.registry.entities, Entity("e:x", name, kind)]))
+    found = {r.finding.status for r in rows(named) if r.finding.target.name == name}
+    assert found == {expected}
+
+
+def test_a_rule_about_a_product_reserves_none_of_its_stores() -> None:
+    """ "Only a may use Postgres" is about the one that it means, and nobody can tell which that is."""
+    world = sim(
+        *(TrueEdge(n, "postgresql/db/x", target_kind=NodeKind.DATABASE, protocol="postgresql") for n in ("a", "b"))
+    )
+    rule = says("a", "Postgres", line=9, target_kind="database", modality=Modality.EXCLUSIVE, exclusivity="only_by")
+    assert "only_by" not in {r.finding.status for r in rows(world.evidence(60, [*KNOWN, rule]))}

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from diff.compare import compare
 from diff.evaluate import Scenario, Score, run, scenarios, table
 from diff.evidence import Evidence
+from diff.lifecycle import advance, sightings
 from diff.policy import Policy
 from diff.simulate import TrueEdge, says
 from nexus.model.claim import Modality, Via
-from nexus.model.edge import Cause
+from nexus.model.edge import Cause, DesignedEdge
+from nexus.model.finding import Memory, State
 from nexus.testing.drift import KNOWN, edit, judged, rows, sim
 
 FORBIDDEN, DEPRECATED, PLANNED, EXCLUSIVE = (
@@ -74,10 +77,47 @@ def test_a_list_of_callers_reserves_for_all_of_them() -> None:
     ]
     assert judged(sim(TrueEdge("b", "d")), [*KNOWN, *only])["b", "CALLS", "d"] == {"confirmed"}
     other = judged(sim(TrueEdge("b", "d"), TrueEdge("a", "d")), [*KNOWN, *only])
-    assert other["b", "CALLS", "d"] == {"confirmed", "only_by"}
+    assert (other["b", "CALLS", "d"], other["c", "CALLS", "d"]) == ({"confirmed"}, {"confirmed"})
+    assert other["a", "CALLS", "d"] == {"only_by"}
     # Another document's rule is another rule.
     apart = [only[0], says("c", "d", line=5, document="other.md", modality=EXCLUSIVE, exclusivity="only_by")]
-    assert "only_by" in judged(sim(TrueEdge("b", "d")), [*KNOWN, *apart])["b", "CALLS", "d"]
+    found = judged(sim(TrueEdge("b", "d")), [*KNOWN, *apart])
+    assert (found["b", "CALLS", "d"], found["c", "CALLS", "d"]) == ({"confirmed", "only_by"}, {"confirmed", "only_by"})
+
+
+def test_who_breaks_a_rule_is_the_source_of_the_finding_with_every_rule_it_breaks() -> None:
+    """Each offender once, with its own edge and both rules; none of its calls is a finding for a second time."""
+    rules = [
+        says("b", "d", line=line, document=name, modality=EXCLUSIVE, exclusivity="only_by")
+        for line, name in enumerate(("rules.md", "policy.md"), 4)
+    ]
+    made = compare(sim(TrueEdge("b", "d"), TrueEdge("a", "d")).evidence(60, [*KNOWN, *rules]), Policy())
+    about = [r for r in made.seen_with(made.labels) if r.finding.target.name == "d"]
+    broken = {r.finding.source.name: r for r in about if r.finding.status == "only_by"}
+    assert {r.finding.source.name for r in about if r.finding.status != "confirmed"} == set(broken) == {"a", "c"}
+    finding = broken["a"].finding
+    assert finding.observed is not None
+    assert finding.designed is not None
+    assert (finding.observed.source.name, finding.observed.target.name) == ("a", "d")
+    assert {c.document.title for c in finding.designed.claims} == {"rules.md", "policy.md"}
+    assert "reserves d for b, but a used it" in finding.summary
+    # What nothing else documents counts as documented wrongly; a call that another sentence documents counts once, as that.
+    assert (broken["a"].primary, broken["c"].primary) == (True, False)
+
+
+def test_a_finding_of_a_rule_that_is_gone_is_resolved_and_one_of_a_rule_that_stays_is_not() -> None:
+    only = says("b", "d", line=4, modality=EXCLUSIVE, exclusivity="only_by")
+    policy, now = Policy(), datetime(2026, 6, 1, tzinfo=UTC)
+
+    def states(docs: list[DesignedEdge], known: dict[str, Memory], until: int, **more: Any) -> dict[str, Memory]:
+        made = compare(sim(TrueEdge("b", "d"), TrueEdge("a", "d", last_day=59), **more).evidence(until, docs), policy)
+        return known | advance(known, sightings(made.rows, made.world), made, policy, now + timedelta(days=until))[0]
+
+    known = states([*KNOWN, only], {}, 60)
+    (broken,) = [f for f, m in known.items() if m.status == "only_by" and m.source == "service:a"]
+    assert states(KNOWN, known, 61)[broken].state is State.RESOLVED
+    lost = states([*KNOWN, only], known, 95, outages=frozenset(range(60, 95)))
+    assert lost[broken].state is State.HELD
 
 
 def test_any_of_two_gateways_will_do() -> None:
@@ -91,7 +131,9 @@ def test_any_of_two_gateways_will_do() -> None:
         for s in found
         if s.startswith("only_via")
     ]
-    assert [s for found in judged(sim(TrueEdge("a", "d")), [*KNOWN, *rules]).values() for s in found if s == "only_via"]
+    # A rule about whoever calls it says of nobody that he does.
+    assert not any(source == "any" for source, _, _ in judged(sim(TrueEdge("b", "d")), [*KNOWN, *rules]))
+    assert judged(sim(TrueEdge("a", "d")), [*KNOWN, *rules])["a", "CALLS", "d"] == {"only_via"}
 
 
 def in_environments(evidence: Evidence, **of: str) -> Evidence:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 import urllib.error
 import urllib.request
 
 import pytest
+from ports import free_address
 
 from nexus import telemetry
 from nexus.errors import ConfigError
@@ -14,15 +14,9 @@ from nexus.wiring.compile_ahead import main
 from nexus.wiring.probe import start_probe
 
 
-def free_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
-
-
 def get(address: str, path: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(f"http://{address}{path}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://{address}{path}", timeout=120) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

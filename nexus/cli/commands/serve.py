@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.logs import configure_logs
 from nexus.cli.options import Data, settings_from
+from nexus.wiring.logs import configure_logs
 from nexus.wiring.process import known_roles, run_serve
 from nexus.wiring.ready import announce
 

@@ -117,3 +117,17 @@ FROM designed_claim
 WHERE tenant = %(tenant)s AND edge_rid = %(edge_rid)s AND class_rank <= %(class_rank)s
     AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY(%(namespaces)s::text[]))
 ORDER BY valid_from, rid
+
+-- name: list_kept
+SELECT key, body
+FROM designed_kept
+WHERE tenant = %(tenant)s AND key = ANY(%(keys)s)
+
+-- name: put_kept
+INSERT INTO designed_kept (tenant, key, body)
+VALUES (%(tenant)s, %(key)s, %(body)s)
+ON CONFLICT (tenant, key) DO NOTHING
+
+-- name: delete_kept
+DELETE FROM designed_kept
+WHERE tenant = %(tenant)s

@@ -15,7 +15,7 @@ WHERE f.tenant = %(tenant)s AND f.run_id = %(run_id)s AND f.needs <@ %(visible)s
     AND (%(state)s = '' OR coalesce(s.state, CASE f.flag WHEN 'confirmed' THEN 'resolved' ELSE 'new' END) = %(state)s)
     AND (NOT f.carried OR %(state)s = 'resolved' OR s.state IS DISTINCT FROM 'resolved')
     AND (NOT %(after)s::boolean OR (-f.rank, f.fingerprint) > (-%(after_rank)s::double precision, %(after_fingerprint)s))
-ORDER BY f.rank DESC, f.fingerprint
+ORDER BY -f.rank, f.fingerprint
 LIMIT %(limit)s
 
 -- name: counts

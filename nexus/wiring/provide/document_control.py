@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,25 +33,26 @@ class DocumentService:
 
     def ingest_text(self, text: str, name: str, request: IngestRequest) -> dict[str, Any]:
         """The same for a text that lies in no file."""
-        return self._with_claims(request.tenant, self._documents.ingest_text(text, name, request), [])
+        return self._with_claims(
+            request.tenant, self._documents.ingest_text(text, name, request, embed=False), [], None
+        )
 
     def ingest_all(self, requests: Sequence[IngestRequest], progress: Progress | None = None) -> dict[str, Any]:
-        """Several ingests of one tenant as one result; claims and code are read once, at the end."""
+        """Several ingests of one tenant as one result; claims and code are read once, and the vectors made at the end: they take longest."""
         results = [self._one(request, progress) for request in requests]
         total: dict[str, Any] = {key: sum(result[key] for result in results) for key in SUMS}
-        total["vectors_pending"] = results[-1]["vectors_pending"]
         total["errors"] = [error for result in results for error in result["errors"]]
         total["took_ms"] = round(sum(result["took_ms"] for result in results), 3)
-        return self._with_claims(requests[0].tenant, total, [request.path for request in requests])
+        return self._with_claims(requests[0].tenant, total, [request.path for request in requests], progress)
 
     def _one(self, request: IngestRequest, progress: Progress | None) -> dict[str, Any]:
         try:
-            return self._documents.ingest(request, progress)
+            return self._documents.ingest(request, progress, embed=False)
         except NotFound:
             if not self._is_code(request.path):
                 raise
             # A source file or folder that is gone held no documents.
-            return dict.fromkeys(SUMS, 0) | {"vectors_pending": 0, "errors": [], "took_ms": 0.0}
+            return dict.fromkeys(SUMS, 0) | {"errors": [], "took_ms": 0.0}
 
     def _is_code(self, path: Path) -> bool:
         real = path.resolve()
@@ -83,17 +85,21 @@ class DocumentService:
         self.refresh(tenant)
         return removed
 
-    def refresh(self, tenant: str) -> dict[str, Any]:
+    def refresh(self, tenant: str, progress: Progress | None = None) -> dict[str, Any]:
         """Bring the claims up to date with the documents; {} where nothing reads claims."""
         design = self._design()
-        return design.refresh(tenant) if design is not None else {}
+        return design.refresh(tenant, progress=progress) if design is not None else {}
 
-    def _with_claims(self, tenant: str, result: dict[str, Any], paths: Sequence[Path]) -> dict[str, Any]:
-        read = self.refresh(tenant)
+    def _with_claims(
+        self, tenant: str, result: dict[str, Any], paths: Sequence[Path], progress: Progress | None
+    ) -> dict[str, Any]:
+        started = time.perf_counter()
+        read = self.refresh(tenant, progress)
         code = self._code.refresh(tenant, paths)
+        pending, problems = self._documents.embed(tenant, progress)
         errors = [
             {"path": p.path, "line": p.line, "error": p.error, "stage": p.stage}
-            for p in [*read.get("problems", ()), *code.problems]
+            for p in [*read.get("problems", ()), *code.problems, *problems]
         ]
         shown = {
             "files": code.files,
@@ -105,6 +111,8 @@ class DocumentService:
         return result | {
             "claims": read.get("claims", 0),
             "edges": read.get("edges", 0),
+            "vectors_pending": pending,
+            "took_ms": round(result["took_ms"] + (time.perf_counter() - started) * 1000, 3),
             "code": shown,
             "errors": [*result["errors"], *errors],
         }
