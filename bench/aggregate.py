@@ -42,9 +42,7 @@ from nexus.store.migrate import migrate
 from nexus.store.pool import Database
 
 TRACES = 40
-BASE_NS = 1_768_478_400_000_000_000
-# What warms up is folded before the rest comes: in the same minute everything late would have to be taken out of folded rows again.
-AFTER_WARM_NS = 120_000_000_000
+BASE_NS, WARM_NS = 1_768_478_400_000_000_000, 120_000_000_000
 # kind, parent, service within the trace, attributes
 HTTP = {"http.request.method": "GET", "server.address": "svc.local", "url.full": "http://svc.local/items/{n}"}
 RPC = {"rpc.system": "grpc", "rpc.service": "shop.Cart", "rpc.method": "Get", "server.address": "cart"}
@@ -145,7 +143,7 @@ def text(key, value):
 
 
 def requests(count, services, late, duplicates, seed, warm=0):
-    """About `count` spans as requests in the order of arrival, and how many spans they hold. The first `warm` are of an earlier minute."""
+    """About `count` spans as requests in the order of arrival, and how many spans they hold. The first `warm`, which will be folded at once, are of an earlier minute."""
     rng = np.random.default_rng(seed)
     templates = []
     for _ in range(max(4, min(64, services // 20))):
@@ -160,9 +158,7 @@ def requests(count, services, late, duplicates, seed, warm=0):
         main, rest = templates[n % len(templates)]
         traces = rng.integers(1, 2**63, size=(TRACES, 2), dtype=np.uint64).view(np.dtype((np.void, 16)))
         spans = rng.integers(1, 2**63, size=(TRACES, len(SHAPE)), dtype=np.uint64)
-        starts = np.int64(BASE_NS + n * 2_000_000 + (n >= warm) * AFTER_WARM_NS) + rng.integers(
-            0, 1_000_000_000, size=TRACES
-        )
+        starts = np.int64(BASE_NS + n * 2_000_000 + (n >= warm) * WARM_NS) + rng.integers(0, 1_000_000_000, size=TRACES)
         lengths = rng.integers(1_000, 50_000_000, size=(TRACES, len(SHAPE)))
         out.append(main.make(traces, spans, starts, lengths))
         waiting.append(rest.make(traces, spans, starts, lengths))

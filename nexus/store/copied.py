@@ -18,7 +18,7 @@ _NULL: Final = -1
 _LENGTH_BYTES: Final = 4
 _FIELDS_BYTES: Final = 2
 # smallint and bigint.
-_WIDTHS: Final = {pl.Int16: 2, pl.Int64: 8}
+_WIDTHS: Final[dict[Any, int]] = {pl.Int16: 2, pl.Int64: 8}
 Bytes = npt.NDArray[np.uint8]
 
 
@@ -42,7 +42,7 @@ class _Column:
         self._numbers: Ints | None = None
         if series.dtype.is_integer():
             self._numbers = series.fill_null(0).cast(pl.Int64).to_numpy()
-            self.lengths = np.where(known, _WIDTHS[series.dtype.base_type()], _NULL)
+            self.lengths = np.where(known, _WIDTHS[series.dtype], _NULL)
             return
         array = series.cast(pl.Binary).rechunk().to_arrow()
         _, offsets, data = array.buffers()
