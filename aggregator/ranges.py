@@ -65,6 +65,14 @@ def segments(window: TimeRange, kept: Kept = ALL) -> list[Segment]:
     return sorted(out, key=lambda segment: segment.start)
 
 
+def days_around(spans: list[Segment], kept: Kept = ALL) -> Segment | None:
+    """Whole days that hold `spans` of several grains: each window with a row in the spans has one on its day. None where those may be gone."""
+    start, end = spans[0].start, spans[-1].end
+    if len(spans) == 1 or start < kept.since[2]:
+        return None
+    return Segment(2, start // DAY_S * DAY_S, -(-end // DAY_S) * DAY_S)
+
+
 def steps(window: TimeRange, grain: int, kept: Kept = ALL) -> Segment:
     """The windows of a grain that lie in a range at least in part, as far as they are kept."""
     size = SIZES[grain]

@@ -13,7 +13,7 @@ import polars as pl
 from aggregator import codec, days
 from aggregator.merge import ERA, GRAINS, by_day, hours_of_shards
 from aggregator.parts import Parts, added, no_parts
-from aggregator.ranges import DAY_S, SIZES, Kept, Segment, covered, segments, steps, time_range
+from aggregator.ranges import DAY_S, SIZES, Kept, Segment, covered, days_around, segments, steps, time_range
 from aggregator.rollup import INSTANCE, ROW, add_bags
 from aggregator.services import overfull, service_view
 from aggregator.summary import summaries
@@ -45,10 +45,12 @@ class ObservedStore:
     def edges(self, wanted: EdgeFilter) -> list[ObservedEdge]:
         """See `ObservedReader.edges`."""
         with self.database.connection() as connection:
-            spans = segments(wanted.window, kept(connection))
+            since = kept(connection)
+            spans = segments(wanted.window, since)
             query = EdgeQuery(
                 wanted.tenant,
                 tuple(spans),
+                days=days_around(spans, since),
                 environment=wanted.environment,
                 namespace=wanted.namespace,
                 source=wanted.source,

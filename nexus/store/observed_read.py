@@ -54,10 +54,14 @@ class Span(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EdgeQuery:
-    """Which edges: those with rows in one of `spans` (grain, start and end in seconds, half open). Empty texts match everything."""
+    """Which edges: those with rows in one of `spans` (grain, start and end in seconds, half open, side by side). Empty texts match everything.
+
+    `days`: rows of days that each edge has that has any in the spans; None where they do not tell.
+    """
 
     tenant: str
     spans: tuple[Span, ...]
+    days: Span | None = None
     service: bool = False
     rids: tuple[str, ...] = ()
     environment: str | None = None
@@ -73,13 +77,16 @@ class EdgeQuery:
 
 def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
     """Edges that have rows in range, in rid order."""
-    # What is pending is there by minute, whatever grain is read.
-    spans = [(grain, span.start, span.end) for span in wanted.spans for grain in (span.grain, PENDING)]
     values: dict[str, Any] = {
         "tenant": wanted.tenant,
-        "grains": [grain for grain, _, _ in spans],
-        "froms": [start for _, start, _ in spans],
-        "tos": [end for _, _, end in spans],
+        "grains": [span.grain for span in wanted.spans],
+        "froms": [span.start for span in wanted.spans],
+        "tos": [span.end for span in wanted.spans],
+        # What is pending is there by minute, whatever grain is read.
+        "from": min(span.start for span in wanted.spans),
+        "to": max(span.end for span in wanted.spans),
+        "day_from": wanted.days and wanted.days.start,
+        "day_to": wanted.days and wanted.days.end,
         "service": wanted.service,
         "rids": list(wanted.rids),
         "environment": wanted.environment,

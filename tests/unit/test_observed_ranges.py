@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregator.ranges import ALL, ERA_S, LAST, SIZES, Kept, covered, segments, steps, time_range
+from aggregator.ranges import ALL, ERA_S, LAST, SIZES, Kept, covered, days_around, segments, steps, time_range
 from nexus.model.window import TimeRange
 
 NOON = int(datetime(2026, 1, 15, 12, tzinfo=UTC).timestamp())
@@ -91,3 +91,17 @@ def test_segments_cover_once_what_they_say_and_need_no_row_that_is_gone(start, l
     assert low <= first + start * MINUTE or low % ERA_S == 0
     assert high >= min(first + (start + length) * MINUTE, low)
     assert covered(asked, ALL) == (first + start * MINUTE, first + (start + length) * MINUTE)
+
+
+@given(st.integers(0, 400 * DAY), st.integers(1, 400 * DAY), st.integers(0, 400 * DAY))
+def test_days_around_a_range_hold_all_of_it_or_are_not_asked(start, length, since):
+    kept = Kept((0, 0, since, 0))
+    spans = segments(window(start, start + length), kept)
+    days = days_around(spans, kept)
+    if days is None:
+        assert len(spans) == 1 or spans[0].start < since
+    else:
+        assert days.grain == 2
+        assert days.start % DAY == days.end % DAY == 0
+        assert days.start <= spans[0].start < days.start + DAY
+        assert days.end - DAY < spans[-1].end <= days.end

@@ -138,9 +138,18 @@ WHERE e.tenant = %(tenant)s
   AND (%(relation)s::text = '' OR e.relation = %(relation)s)
   AND (%(infrastructure)s::text = 'include' OR e.infrastructure = (%(infrastructure)s = 'only'))
   AND e.rid > %(after)s
-  AND EXISTS (
-      SELECT 1 FROM unnest(%(grains)s::smallint[], %(froms)s::bigint[], %(tos)s::bigint[]) AS span (grain, from_, to_)
-      JOIN observed_row r ON r.tenant = e.tenant AND r.grain = span.grain AND r.edge = e.id AND r.start >= span.from_ AND r.start < span.to_
+  AND (
+      -- Who has a row in some minute or hour has one on its day: one look tells of most edges that they have none in all the windows of a range.
+      -- OFFSET keeps it a look for each edge of a page: a set of all edges that have any would be read whole.
+      (%(day_from)s::bigint IS NULL OR EXISTS (
+          SELECT 1 FROM observed_row r
+          WHERE r.tenant = e.tenant AND r.grain = 2 AND r.edge = e.id AND r.start >= %(day_from)s::bigint AND r.start < %(day_to)s::bigint OFFSET 0
+      )) AND EXISTS (
+          SELECT 1 FROM unnest(%(grains)s::smallint[], %(froms)s::bigint[], %(tos)s::bigint[]) AS span (grain, from_, to_)
+          JOIN observed_row r ON r.tenant = e.tenant AND r.grain = span.grain AND r.edge = e.id AND r.start >= span.from_ AND r.start < span.to_
+      ) OR EXISTS (
+          SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain = -1 AND r.edge = e.id AND r.start >= %(from)s AND r.start < %(to)s OFFSET 0
+      )
   )
 ORDER BY e.rid
 LIMIT %(count)s
