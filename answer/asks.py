@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from answer.cues import S
+from answer.cues import VERB_EN, S
 from nexus.model.finding import Flag
 from nexus.ports.answers import Asks, QuestionKind
 
@@ -23,7 +23,7 @@ _PROMISE = re.compile(
     _I,
 )
 _KEPT = re.compile(
-    r"\b(?:keep|keeps|kept|meet|meets|met|meeting|hold|holds|held|honou?r\w*|fulfil\w*|violat\w*|break|breaks|broken|broke|breach\w*|within|over|above|below|miss\w*|satisf\w*|compl(?:y|ies)\w*|exceed\w*|as fast as)\b|지키|지켜|만족|충족|위반|어기|어겼|달성|넘",
+    r"\b(?:vs|versus|against|compared|keep|keeps|kept|meet|meets|met|meeting|hold|holds|held|honou?r\w*|fulfil\w*|violat\w*|break|breaks|broken|broke|breach\w*|within|over|above|below|miss\w*|satisf\w*|compl(?:y|ies)\w*|exceed\w*|as fast as)\b|지키|지켜|만족|충족|위반|어기|어겼|달성|넘",
     _I,
 )
 _ALIVE = re.compile(
@@ -73,12 +73,22 @@ _ANYTHING = re.compile(
 )
 
 
+_NAME = r"(?!any|some|every|it\b|there\b|this\b|that\b|the\b)[a-z][\w./-]+"
+_UNKNOWN_ALIVE = re.compile(rf"^\W*(?:is|was)\s+(?:the\s+)?{_NAME}\s+(?:down|alive|dead|running|offline|healthy)\b", _I)
+_UNKNOWN_MAY = re.compile(
+    rf"^\W*(?:may|can|could|should|is)\s+(?:the\s+)?{_NAME}\s+(?:allowed|permitted|{VERB_EN})", _I
+)
+
+
 def kind_asked(masked: str, count: int) -> tuple[QuestionKind, Asks] | None:
     """The kind and what it asks, where that is plain whatever else the text speaks of; None: the tables of cues decide. `count`: names in the text."""
     if count == 0:
         if _CONFLICT.search(masked) or _REALITY.search(masked) or _unseen(masked):
             return K.DOCUMENTED, Asks.PLAIN
-        return (K.CHANGED, Asks.PLAIN) if _ANYTHING.search(masked) else None
+        if _ANYTHING.search(masked):
+            return K.CHANGED, Asks.PLAIN
+        # "Is zorblax down?": that nobody knows the name is the answer.
+        return (K.HEALTH, Asks.PLAIN) if _UNKNOWN_ALIVE.search(masked) else None
     other = _OTHER.search(masked)
     if not other and _PROMISE.search(masked) and _KEPT.search(masked):
         return K.HEALTH, Asks.PROMISE
@@ -87,6 +97,8 @@ def kind_asked(masked: str, count: int) -> tuple[QuestionKind, Asks] | None:
             return K.DOCUMENTED, Asks.PERMISSION
         if re.search(r"\b(?:who|which|what|anyone)\b|누가|누구|어떤|어느", masked, _I):
             return K.CALLERS, Asks.PERMISSION
+        if _UNKNOWN_MAY.search(masked):
+            return K.WHY, Asks.PERMISSION
     if _REALITY.search(masked):
         return K.DOCUMENTED, Asks.PLAIN
     if _HOW_MANY.search(masked):

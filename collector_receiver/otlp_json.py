@@ -15,6 +15,7 @@ import re
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 import orjson
@@ -35,7 +36,10 @@ _NO_ID: Final = b"?"
 _LONE_SURROGATE: Final = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-_INTEGER: Final = re.compile(r"[+-]?\d{1,20}")
+# Of a text that is a number. What has so few digits is no work to make one of.
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}")
+_DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?")
+_FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|NaN|-?Infinity")
 _DOUBLE: Final = struct.Struct("<d")
 _FIXED64: Final = struct.Struct("<Q")
 _FIXED32: Final = struct.Struct("<I")
@@ -140,18 +144,24 @@ def _text(value: Any, field: str) -> bytes:
 
 
 def integer(value: Any, field: str, low: int, high: int) -> int:
-    """A 64-bit or smaller integer, as text or number."""
-    number: int | None = None
-    if isinstance(value, str) and _INTEGER.fullmatch(value):
-        number = int(value)
-    elif isinstance(value, int) and not isinstance(value, bool):
-        number = value
-    elif isinstance(value, float) and value.is_integer():
-        number = int(value)
-    if number is None or not low <= number <= high:
+    """A 64-bit or smaller integer, as text or number, 5, 5.0 or 5e0."""
+    number: int | Decimal | None = None
+    if isinstance(value, str):
+        if _INTEGER.fullmatch(value):
+            number = int(value)
+        elif _DECIMAL.fullmatch(value):
+            number = Decimal(value)
+    # Of whole numbers beyond 64 bits the parser makes floats, which may be those at the limit.
+    elif (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and abs(value) < 2**63):
+        number = Decimal(value) if isinstance(value, float) else value
+    if number is None or not low <= number <= high or number != int(number):
         msg = f"{field} must be an integer from {low} to {high}, as a number or as text"
         raise MalformedSpans(msg)
-    return number
+    return int(number)
+
+
+def _or_zero(value: Any, field: str, high: int) -> int:
+    return 0 if value is None else integer(value, field, 0, high)
 
 
 def _id(value: Any, field: str) -> bytes:
@@ -214,8 +224,8 @@ class _Converter:
             _block(4, _id(span.get("parentSpanId"), "parentSpanId")),
             _block(5, _text(span.get("name"), "name")),
             b"\x30" + _varint(_enum(span.get("kind"), KINDS, "kind")),
-            b"\x39" + _FIXED64.pack(integer(span.get("startTimeUnixNano") or 0, "startTimeUnixNano", 0, 2**64 - 1)),
-            b"\x41" + _FIXED64.pack(integer(span.get("endTimeUnixNano") or 0, "endTimeUnixNano", 0, 2**64 - 1)),
+            b"\x39" + _FIXED64.pack(_or_zero(span.get("startTimeUnixNano"), "startTimeUnixNano", 2**64 - 1)),
+            b"\x41" + _FIXED64.pack(_or_zero(span.get("endTimeUnixNano"), "endTimeUnixNano", 2**64 - 1)),
         ]
         parts.extend(
             _block(9, self._key_value(attribute, self._kept))
@@ -231,7 +241,7 @@ class _Converter:
         )
         message, code = _text(status.get("message"), "status.message"), _enum(status.get("code"), CODES, "status.code")
         parts.append(_block(15, _block(2, message) + b"\x18" + _varint(code)))
-        parts.append(b"\x85\x01" + _FIXED32.pack(integer(span.get("flags") or 0, "flags", 0, 2**32 - 1)))
+        parts.append(b"\x85\x01" + _FIXED32.pack(_or_zero(span.get("flags"), "flags", 2**32 - 1)))
         return b"".join(parts)
 
     def _key_value(self, attribute: dict[str, Any], kept: frozenset[str]) -> bytes:
@@ -285,12 +295,12 @@ def _boolean(value: Any) -> bool:
 
 
 def _double(value: Any) -> float:
-    try:
-        if isinstance(value, bool):
-            raise TypeError  # noqa: TRY301  # a boolean is no number in JSON, though it is one in Python
+    # A boolean is no number in JSON, though it is one in Python; and Python reads texts as numbers that are none anywhere else.
+    if (isinstance(value, int | float) and not isinstance(value, bool)) or (
+        isinstance(value, str) and _FLOAT.fullmatch(value)
+    ):
         return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise MalformedSpans("doubleValue must be a number") from None
+    raise MalformedSpans("doubleValue must be a number")
 
 
 def _base64(value: Any) -> bytes:

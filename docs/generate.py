@@ -27,7 +27,12 @@ def settings() -> str:
         for name, default, description in describe_settings()
     ]
     head = "# Settings\n\nEnvironment variables. An unknown `NEXUS_*` name is refused. Durations are ISO 8601 (`PT15M`) or seconds.\n\n"
-    clients = "\nFor clients: `NEXUS_API_URL` (where the API is) and `NEXUS_MCP_TOKEN` (the token that they send).\n"
+    clients = (
+        "\nFor clients: `NEXUS_API_URL` (where the API is) and `NEXUS_MCP_TOKEN` (the token that they send).\n\n"
+        "What a command works on is what is named first of: `--url`, `--data`, `NEXUS_DATABASE__URL`, `NEXUS_API_URL`, the folder `.nexus`. "
+        "Commands that change the database itself (`aside`, `auth`, `backup`, `entities`, `generation`, `ingest`, `migrate`, `otel-aggregate`, `reembed`, `supersede`, `tempo`, `watch`) "
+        "cannot ask a service and say so (exit 78) where `NEXUS_API_URL` is what is named.\n"
+    )
     return head + "| setting | default | meaning |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n" + clients
 
 

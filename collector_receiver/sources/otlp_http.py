@@ -129,6 +129,12 @@ class OtlpHttpServer:
         if request.method != "POST":
             request.refused = self._refused(request, 405, "traces are sent with POST", {"Allow": "POST"})
             return
+        # The parser undoes chunks only: what else was done to the body for the way would be read as if it were what was sent.
+        if (transfer := request.headers.get("transfer-encoding", "chunked").strip().lower()) != "chunked":
+            request.refused = self._refused(
+                request, 501, f"Transfer-Encoding must be chunked, not {transfer[:MAX_SHOWN]}", {}
+            )
+            return
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in {PROTOBUF, JSON}:
             request.refused = self._refused(

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from nexus.cli.options import settings_from
+from nexus.cli.options import service_url, settings_from
 from nexus.errors import BadQuestion, Forbidden, NexusError, SourceUnavailable, StoreUnavailable, Unauthenticated
 from nexus.ports.drift import FindingFilter, Report
 
@@ -132,9 +132,8 @@ class RemoteSource:
 
 @contextmanager
 def source(data: Path | None, wanted: FindingFilter) -> Iterator[Source]:
-    """The server of NEXUS_API_URL unless a data folder or a database is named; else the database."""
-    url = os.environ.get("NEXUS_API_URL", "")
-    if url and data is None and not os.environ.get("NEXUS_DATABASE__URL"):
+    """The service that is meant (`service_url`), else the database."""
+    if url := service_url(data):
         token = os.environ.get("NEXUS_MCP_TOKEN", "")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         with httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=TIMEOUT_S) as client:

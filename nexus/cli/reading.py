@@ -12,7 +12,7 @@ import httpx
 import typer
 
 from nexus import errors
-from nexus.cli.options import settings_from
+from nexus.cli.options import service_url, settings_from
 from nexus.errors import NexusError
 
 Url = Annotated[
@@ -71,9 +71,8 @@ class Api:
 
 @contextmanager
 def api(url: str | None, data: Any) -> Iterator[Api]:
-    """A client: of the service at `url` or NEXUS_API_URL with the token of NEXUS_MCP_TOKEN, else in process as the person at this machine."""
-    address = url or os.environ.get("NEXUS_API_URL") or ""
-    if address:
+    """A client: of the service that is meant (`service_url`) with the token of NEXUS_MCP_TOKEN, else in process as the person at this machine."""
+    if address := service_url(data, url):
         token = os.environ.get("NEXUS_MCP_TOKEN") or ""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         with httpx.Client(base_url=address, headers=headers, timeout=TIMEOUT_S) as client:

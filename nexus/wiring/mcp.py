@@ -37,15 +37,14 @@ def at_this_machine(runtime: Runtime) -> ApiContext:
     return replace(in_process(runtime), local_principal=LOCAL, local_hosts=LOCAL_HOSTS)
 
 
-def run_stdio(settings: Settings, url: str | None = None) -> None:
+def run_stdio(settings: Settings, url: str) -> None:
     """Serve one client on standard input and output until it hangs up.
 
-    With a URL (else `NEXUS_API_URL`) against that service, else on the database beside. The token is `NEXUS_MCP_TOKEN`; without one every call is a 401.
+    Against the service at `url` where there is one, else on the database beside. The token is `NEXUS_MCP_TOKEN`; without one every call is a 401.
     """
     token = os.environ.get("NEXUS_MCP_TOKEN") or None
-    address = url or os.environ.get("NEXUS_API_URL") or ""
-    if address:
-        build_server(remote(address, token)).run("stdio")
+    if url:
+        build_server(remote(url, token)).run("stdio")
         return
     with runtime_beside(settings) as runtime:
         build_server(inside(build_app(in_process(runtime)), token)).run("stdio")

@@ -86,7 +86,7 @@ def test_a_taken_port_is_a_configuration_error_that_names_the_setting(tmp_path, 
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """A CA, a server's and a client's certificate, as files."""
+    """A CA, a server's and a client's certificate, and one of the client's name that the CA did not sign, as files."""
     import subprocess
 
     folder = tmp_path_factory.mktemp("tls")
@@ -108,6 +108,23 @@ def certificates(tmp_path_factory):
         "ca.pem",
         "-subj",
         "/CN=test CA",
+        "-days",
+        "2",
+    )
+    openssl(
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-keyout",
+        "stranger.key",
+        "-out",
+        "stranger.pem",
+        "-subj",
+        "/CN=client",
         "-days",
         "2",
     )
@@ -175,8 +192,13 @@ def test_tls_and_mtls_on_both_transports(tmp_path, certificates, mutual):
         assert post(known) == 200
         if mutual:
             assert export(served, body(first=2), channel=secure()) == "UNAVAILABLE"
-            with pytest.raises((ssl.SSLError, OSError)):
-                post(plain)
+            stranger = ssl.create_default_context(cafile=ca)
+            stranger.load_cert_chain(certificates / "stranger.pem", certificates / "stranger.key")
+            unknown = ((certificates / "stranger.key").read_bytes(), (certificates / "stranger.pem").read_bytes())
+            assert export(served, body(first=2), channel=secure(unknown)) == "UNAVAILABLE"
+            for context in (plain, stranger):
+                with pytest.raises((ssl.SSLError, OSError)):
+                    post(context)
             assert len(served.spans()) == 2
         else:
             assert export(served, body(first=2), channel=secure()) == "OK"

@@ -58,6 +58,12 @@ def test_compose_uses_settings_that_exist() -> None:
     assert unknown_variables(dict.fromkeys(image, "")) == []
 
 
+def test_what_an_image_compiled_is_for_any_processor() -> None:
+    text = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+    assert re.search(r"^RUN .*NUMBA_CPU_NAME=generic .*compile_ahead", text.replace("\\\n", ""), re.MULTILINE)
+    assert re.search(r"^ENV .*NUMBA_CPU_NAME=generic ", text.replace("\\\n", ""), re.MULTILINE)
+
+
 def test_compose_holds_no_secret_and_is_bound_to_this_machine() -> None:
     text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
     assert not re.search(r"PASSWORD: (?!\$\{)\S", text)

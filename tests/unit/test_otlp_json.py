@@ -48,10 +48,14 @@ def read(content, allowed=()):
         ({"intValue": -5}, "-5"),
         ({"intValue": "-9223372036854775808"}, "-9223372036854775808"),
         ({"intValue": 5.0}, "5"),
+        ({"intValue": "5.0"}, "5"),
+        ({"intValue": "1e3"}, "1000"),
+        ({"intValue": "-9.223372036854775808e18"}, "-9223372036854775808"),
         ({"doubleValue": 0.5}, "0.5"),
         ({"doubleValue": "NaN"}, "NaN"),
         ({"doubleValue": "-Infinity"}, "-Infinity"),
         ({"doubleValue": 503}, "503"),
+        ({"doubleValue": "5e-1"}, "0.5"),
         ({"arrayValue": {"values": [{"stringValue": "x"}, {"intValue": "1"}, {}]}}, '["x",1,null]'),
         ({"kvlistValue": {"values": [{"key": "k", "value": {"boolValue": False}}]}}, '{"k":false}'),
         ({"bytesValue": "aGk="}, "6869"),
@@ -81,6 +85,11 @@ def test_a_value_that_states_nothing_is_no_attribute_but_counted(value):
         ({"startTimeUnixNano": True}, "startTimeUnixNano"),
         ({"endTimeUnixNano": 2**64}, "endTimeUnixNano"),
         ({"startTimeUnixNano": 1.5}, "startTimeUnixNano"),
+        *(
+            ({field: wrong}, field)
+            for field in ("startTimeUnixNano", "endTimeUnixNano", "flags")
+            for wrong in ("", [], {}, False, " 5", "5_0", "\u0665", "0x5", "1.5", "1e400", "1e-1", "1e9999999999")
+        ),
         ({"kind": [2]}, "kind"),
         ({"name": 5}, "name"),
         ({"attributes": {"a": 1}}, "attributes"),
@@ -90,9 +99,16 @@ def test_a_value_that_states_nothing_is_no_attribute_but_counted(value):
         ({"flags": "x"}, "flags"),
         ({"traceId": 5}, "traceId"),
         ({"attributes": [{"key": "http.route", "value": {"intValue": "many"}}]}, "intValue"),
-        ({"attributes": [{"key": "http.route", "value": {"boolValue": 1}}]}, "boolValue"),
-        ({"attributes": [{"key": "http.route", "value": {"doubleValue": "wide"}}]}, "doubleValue"),
-        ({"attributes": [{"key": "http.route", "value": {"bytesValue": "*"}}]}, "bytesValue"),
+        *(
+            ({"attributes": [{"key": "http.route", "value": {name: wrong}}]}, name)
+            for name, all_wrong in (
+                ("intValue", (-(2**63) - 1, 2**63, f"{-(2**63) - 1}", 1.5, "1.5", True)),
+                ("boolValue", (1, "1", "True")),
+                ("doubleValue", ("wide", "nan", "inf", "infinity", " 5", "1_0", "\u0665", "0x1p3", "", True, [])),
+                ("bytesValue", ("*", "a", "aG k=", "\u00e9", 5)),
+            )
+            for wrong in all_wrong
+        ),
         ({"attributes": [{"key": ["http.route"], "value": {}}]}, "attributes.key"),
     ],
 )

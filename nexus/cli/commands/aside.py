@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.cli.show import say
 from nexus.store import observed_aside
 from nexus.wiring.process import runtime_beside
@@ -27,7 +27,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     """
     if retry and drop:
         raise typer.BadParameter("--retry and --drop exclude one another")
-    with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
+    with runtime_beside(database_settings(data)) as runtime, runtime.database.connection() as connection:
         if retry:
             observed_aside.retry(connection, tenant)
         pieces = observed_aside.pieces(connection, tenant)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.errors import BadQuestion, NotFound
 from nexus.model.document import Classification
 from nexus.model.principal import Capability, Principal
@@ -36,7 +36,7 @@ def create(
         principal = Principal(name, tenant, clearance, frozenset(capability), tuple(namespace or ()))
     except ValueError as error:
         raise BadQuestion(str(error)) from error
-    with runtime_beside(settings_from(data), makes=True) as runtime, runtime.database.connection() as connection:
+    with runtime_beside(database_settings(data), makes=True) as runtime, runtime.database.connection() as connection:
         token = create_principal(connection, principal)
     print(json.dumps({"name": name, "tenant": tenant, "token": token}) if as_json else token)
 
@@ -44,7 +44,7 @@ def create(
 @COMMAND.command("list")
 def list_(data: Data = None, as_json: Json = False) -> None:
     """List principals, without tokens."""
-    with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
+    with runtime_beside(database_settings(data)) as runtime, runtime.database.connection() as connection:
         rows = list_principals(connection)
     if as_json:
         print(
@@ -77,7 +77,7 @@ def revoke(
     as_json: Json = False,
 ) -> None:
     """Revoke every token of a name."""
-    with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
+    with runtime_beside(database_settings(data)) as runtime, runtime.database.connection() as connection:
         count = revoke_principal(connection, name, tenant)
     if not count:
         raise NotFound(f"no token of {tenant}/{name}")

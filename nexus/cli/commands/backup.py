@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.wiring.backup import back_up
 
 
@@ -21,7 +21,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
 
     The file holds hashes of tokens and texts of documents: keep it like the data itself. A database server is backed up with pg_dump; see docs/howto/backup.md.
     """
-    made = back_up(settings_from(data), file)
+    made = back_up(database_settings(data), file)
     if as_json:
         print(
             json.dumps(

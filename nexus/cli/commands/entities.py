@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from api.routes.entities import decision_json, entity_json
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.cli.show import say
 from nexus.model.document import Classification
 from nexus.ports.entities import Action, Decision, EntityControl, EntityFilter
@@ -41,7 +41,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List entities with their aliases, state and where they come from."""
-    with runtime_beside(settings_from(data)) as runtime:
+    with runtime_beside(database_settings(data)) as runtime:
         found = runtime.get(EntityControl).entities(
             EntityFilter(tenant, Classification.RESTRICTED, (), state, kind, text)
         )
@@ -56,7 +56,7 @@ def list_(
 @COMMAND.command()
 def propose(tenant: Tenant = "default", data: Data = None, as_json: Json = False) -> None:
     """Show what waits for a decision: proposed names, and spellings that mean several things."""
-    with runtime_beside(settings_from(data)) as runtime:
+    with runtime_beside(database_settings(data)) as runtime:
         control = runtime.get(EntityControl)
         wanted = EntityFilter(tenant, Classification.RESTRICTED, (), "proposed")
         proposed, ambiguous = control.entities(wanted), control.ambiguous(wanted)
@@ -81,7 +81,7 @@ def history(
     as_json: Json = False,
 ) -> None:
     """Show decisions, oldest first."""
-    with runtime_beside(settings_from(data)) as runtime:
+    with runtime_beside(database_settings(data)) as runtime:
         found = runtime.get(EntityControl).decisions(tenant, name)
     if as_json:
         print(json.dumps({"decisions": [decision_json(decision) for decision in found]}, ensure_ascii=False))
@@ -105,7 +105,7 @@ def _decide(
     as_json: bool,
 ) -> None:
     decision = Decision(action, name, who or getpass.getuser(), why, kind, other)
-    with runtime_beside(settings_from(data)) as runtime:
+    with runtime_beside(database_settings(data)) as runtime:
         result = runtime.get(EntityControl).decide(tenant, decision)
     entity = result["entity"]
     if as_json:

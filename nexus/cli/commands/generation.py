@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.errors import Conflict, NotFound
 from nexus.store.vectors import drop_vectors, list_generations, serving_generation
 from nexus.wiring.process import runtime_beside
@@ -21,7 +21,7 @@ Tenant = Annotated[str, typer.Option(help="Tenant of the index.")]
 @COMMAND.command("list")
 def list_(tenant: Tenant = "default", data: Data = None, as_json: Json = False) -> None:
     """Generations with model, dimension, and how much of the corpus each holds."""
-    with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
+    with runtime_beside(database_settings(data)) as runtime, runtime.database.connection() as connection:
         rows = list_generations(connection, tenant)
     if as_json:
         print(
@@ -56,7 +56,7 @@ def drop(
     as_json: Json = False,
 ) -> None:
     """Remove the vectors of a generation. Its declaration stays: generations are append-only."""
-    with runtime_beside(settings_from(data)) as runtime, runtime.database.connection() as connection:
+    with runtime_beside(database_settings(data)) as runtime, runtime.database.connection() as connection:
         serving = serving_generation(connection, tenant)
         if serving is not None and serving.name == name:
             raise Conflict(f"generation {name} serves; move the index to another first (`nexus reembed`)")

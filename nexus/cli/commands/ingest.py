@@ -11,7 +11,7 @@ import typer
 
 from knowledge.texts._shape import decoded
 from nexus.cli.exits import FAILED
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.cli.progress import progress
 from nexus.errors import BadQuestion
 from nexus.model.document import Classification
@@ -65,7 +65,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     except ValueError as error:
         raise BadQuestion(f"--classification: {error}") from error
     files = [Path(path) for path in paths if path != "-"]
-    with runtime_beside(settings_from(data), makes=True) as runtime, progress(shown=not as_json) as report:
+    with runtime_beside(database_settings(data), makes=True) as runtime, progress(shown=not as_json) as report:
         roots = [_root(file) for file in files]
         service = document_service(runtime, roots, None if no_wait else WAIT_S)
         requests = [IngestRequest(file, tenant, namespace, tuple(glob or ()), level, force=force) for file in files]

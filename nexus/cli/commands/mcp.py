@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.options import Data, settings_from
+from nexus.cli.options import Data, service_url, settings_from
 
 
 def COMMAND(  # noqa: N802  # the plugin constant of a command file
@@ -21,4 +21,4 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     """Speak MCP on standard input and output; needs NEXUS_MCP_TOKEN. The same as `python -m nexus.mcp`."""
     from nexus.wiring.mcp import run_stdio
 
-    run_stdio(settings_from(data), url)
+    run_stdio(settings_from(data), service_url(data, url))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.ports.coverage import CoverageReader
 from nexus.ports.observed import AggregateControl
 from nexus.wiring.process import runtime_beside
@@ -21,7 +21,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     as_json: Json = False,
 ) -> None:
     """Roll up what the receivers have acknowledged. Exit 2, with the reason, where a polled source cannot be read: what it holds is not in the edges."""
-    settings = settings_from(data)
+    settings = database_settings(data)
     with runtime_beside(settings) as runtime:
         done = runtime.get(AggregateControl).aggregate(settle=settle)
         if as_json:

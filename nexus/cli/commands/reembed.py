@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from knowledge.embedding import PassageEmbedding
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.cli.progress import progress
 from nexus.wiring.process import runtime_beside
 
@@ -23,7 +23,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     The old generation serves all along. Safe to stop and to start again: what is embedded stays. A running service uses the new
     generation once it runs with the new configuration; until then it goes on with the old vectors.
     """
-    with runtime_beside(settings_from(data)) as runtime, progress(shown=not as_json) as report:
+    with runtime_beside(database_settings(data)) as runtime, progress(shown=not as_json) as report:
         name, count = runtime.get(PassageEmbedding).move(tenant, report)
     print(
         json.dumps({"tenant": tenant, "generation": name, "vectors": count})

@@ -10,7 +10,7 @@ import httpx
 import typer
 
 from nexus.cli.exits import UNAVAILABLE
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, service_url, settings_from
 from nexus.cli.show import say
 from nexus.errors import StoreUnavailable, Unauthenticated
 
@@ -22,7 +22,7 @@ def COMMAND(data: Data = None, as_json: Json = False) -> None:  # noqa: N802  # 
 
     Exit 0: every source can be read. 2: no service answers, or a source is failing, with the reason.
     """
-    body = _ask(os.environ.get("NEXUS_API_URL") or _own_url(data))
+    body = _ask(service_url(data) or _own_url(data))
     if as_json:
         print(json.dumps(body, indent=2))
     else:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.errors import BadQuestion
 from nexus.model.document import Classification
 from nexus.ports.curation import Curation, Decision
@@ -32,7 +32,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     """Let one document take the place of another (`nexus supersede OLD --by NEW`); undo, hide, restore. Chains and cycles are refused."""
     if sum((by is not None, undo, hide, restore)) != 1:
         raise BadQuestion("give exactly one of --by NEW, --undo, --hide, --restore")
-    with runtime_beside(settings_from(data)) as runtime:
+    with runtime_beside(database_settings(data)) as runtime:
         curation = runtime.get(Curation)
         # Whoever may open the database sees everything in it.
         decision = Decision(tenant, who or getpass.getuser(), why, Classification.RESTRICTED)

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from collector_receiver.sources.tempo.poller import CycleReport
 from nexus.cli.exits import FAILED, IN_USE
-from nexus.cli.options import Data, Json, settings_from
+from nexus.cli.options import Data, Json, database_settings
 from nexus.errors import BadQuestion, ConfigError, InUse
 from nexus.model.window import TimeRange
 from nexus.ports.coverage import CoverageReader
@@ -44,7 +44,7 @@ def backfill(
 
     Exit 0: the range is read completely. 1: read, with gaps on record. 2: Tempo could not be read, with the reason.
     """
-    settings = settings_from(data)
+    settings = database_settings(data)
     begin, stop = _range(settings, start, end)
     stopping = threading.Event()
     signal.signal(signal.SIGINT, lambda *_: stopping.set())

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from knowledge.watch import follow
-from nexus.cli.options import Data, settings_from
+from nexus.cli.options import Data, database_settings
 from nexus.errors import ConfigError, NexusError
 from nexus.ports.documents import IngestRequest
 from nexus.wiring.process import runtime_beside
@@ -31,7 +31,7 @@ def COMMAND(  # noqa: N802  # the plugin constant of a command file
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with runtime_beside(settings_from(data), makes=True) as runtime:
+    with runtime_beside(database_settings(data), makes=True) as runtime:
         service = document_service(runtime, roots)
 
         def apply(path: Path) -> None:
