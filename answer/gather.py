@@ -16,7 +16,7 @@ from answer.question import Question, analyse
 from answer.sources import GraphSource, Ports
 from nexus.errors import DependencyError, StoreUnavailable
 from nexus.model.entity import Entity
-from nexus.model.finding import Finding
+from nexus.model.finding import Finding, Flag
 from nexus.model.registry import Registry
 from nexus.model.window import TimeRange
 from nexus.ports.answers import (
@@ -67,6 +67,8 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
         not found.edges
         and question.kind not in {K.DOCUMENT, K.CHANGED}
         and not (question.named or question.ambiguous or question.unknown)
+        # That no rule is broken is said by the comparison, and not by the text of a rule.
+        and question.verdicts <= {Flag.OBSERVED_ONLY}
     ):
         # A question about the graph that names nothing there: documents may still speak of it.
         asked = replace(question, kind=K.DOCUMENT)
