@@ -87,11 +87,11 @@ MADE = compare(EVIDENCE, Policy())
 FINDINGS = [row.finding for row in MADE.seen_with(MADE.labels)]
 
 
-def answer(question: str, gaps: Coverage | None = None, findings=FINDINGS, passages=()) -> Answer:
+def answer(question: str, gaps: Coverage | None = None, findings=FINDINGS, passages=(), documents=DOCUMENTS) -> Answer:
     ports = Ports(
         MemoryRetriever("default", passages),
         MemoryObserved("default", SEEN, measured=measured, gaps=gaps or Coverage(complete=True)),
-        MemoryDesigned("default", DOCUMENTS, Registry(SIM.entities())),
+        MemoryDesigned("default", documents, Registry(SIM.entities())),
         MemoryDrift("default", findings, NOW),
     )
     service = AnswerService(ports, TemplateNarrator(), lambda: NOW)
@@ -221,3 +221,15 @@ def test_where_no_edge_holds_a_rule_or_a_promise_the_documents_are_asked() -> No
     for question in ("does ledger keep its SLO?", "who is allowed to call orders?"):
         assert answer(question).packet.kind == "document"
     assert answer("may audit call mailer?").packet.kind == "document"
+
+
+@pytest.mark.parametrize("sampling", ["none", "unknown"])
+def test_every_finding_in_korean_is_carried_by_what_it_cites(sampling: str) -> None:
+    """Some are of two sentences, and say of a dependency what the narrator says of it too."""
+    world = replace(SIM, sampling=sampling)
+    documents = [*DOCUMENTS, says("orders", "audit", line=9)]
+    made = compare(world.evidence(UNTIL, documents), Policy())
+    korean = [finding_in(row.finding, "ko") for row in made.seen_with(made.labels)]
+    for name in BUSY:
+        assert answer(f"{name} 문서가 실제와 일치하나요?", findings=korean, documents=documents).text
+        assert answer(f"{name}은 무엇을 호출하나요?", findings=korean, documents=documents).text
