@@ -48,6 +48,8 @@ def capped(stored: pl.DataFrame, change: pl.DataFrame) -> pl.DataFrame:
     ranked = (
         fresh.join(held, on=key, how="left")
         .with_columns(pl.col("held").fill_null(0), pl.col("folded").fill_null(value=False))
+        # Few rows hold so much that it may be too much.
+        .filter((pl.len().over(key) + pl.col("held") > MAX_ITEMS) | pl.col("folded"))
         .sort(*key, _name() == OTHER, -pl.col("n"), "item")
     )
     room = pl.when(pl.col("kind") == INSTANCE).then(MAX_INSTANCE_HOURS).otherwise(MAX_ITEMS) - pl.col("held").cast(

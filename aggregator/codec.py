@@ -37,7 +37,7 @@ def encode(parts: Parts) -> pl.DataFrame:
     """`edge`, `start` and `STORED`, in the order of edge and start. Parts of rows without totals are left out."""
     rows = parts.totals.join(parts.bounds, on=ROW, how="left").sort(ROW)
     places = rows.select(ROW).with_row_index("place")
-    examples = parts.examples.join(places, on=ROW).sort("place", "outcome", *TRACE, "span")
+    examples = parts.examples.join(places, on=ROW, maintain_order="left").sort("place", maintain_order=True)
     shown = np.empty(examples.height, dtype=_SHOWN)
     shown["outcome"] = (
         examples["outcome"].replace_strict(OUTCOMES, range(len(OUTCOMES)), return_dtype=pl.UInt8).to_numpy()

@@ -8,18 +8,19 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from aggregator.packed import places
 from aggregator.rollup import LATENCIES, ROW
-from nexus.model.compiled import compiled
+from nexus.model.compiled import compiled, inlined
+from nexus.model.keys import Ints
 
 KEPT: Final = 3
-_LAST: Final = np.uint64(2**64 - 1)
 # Ordinary traces are shown without the failed and the slowest ones: as many more are kept, so that merging stays exact.
 ORDINARY_KEPT: Final = 3 * KEPT
 OUTCOMES: Final = ("error", "slowest", "ordinary")
+_ERROR, _SLOWEST, _ORDINARY, _NONE = 0, 1, 2, 3
+_MISSING: Final = int(np.iinfo(np.int64).min)
 BOUNDS: Final = ("first_ns", "last_ns", *(f"{name}_{side}" for name in LATENCIES for side in ("min", "max")))
 LOWEST: Final = [name for name in BOUNDS if name == "first_ns" or name.endswith("_min")]
 TRACE: Final = ("trace_hi", "trace_lo")
@@ -36,23 +37,25 @@ EXAMPLE_SCHEMA: Final = {
 
 def bounds(samples: pl.DataFrame) -> pl.DataFrame:
     """`edge`, `start` and `BOUNDS` (null where there is no latency)."""
-    if not samples.height:
-        return pl.DataFrame(schema=dict.fromkeys((*ROW, *BOUNDS), pl.Int64))
-    sides = []
-    for name in LATENCIES:
-        sides += [pl.col(f"{name}_ns").min().alias(f"{name}_min"), pl.col(f"{name}_ns").max().alias(f"{name}_max")]
-    codes, first = places(samples)
-    found = (
-        samples.select("at_ns", *[f"{name}_ns" for name in LATENCIES], place=pl.Series(codes))
-        .group_by("place")
-        .agg(
-            pl.col("at_ns").min().alias("first_ns"),
-            pl.col("at_ns").max().alias("last_ns"),
-            *sides,
-        )
-        .sort("place")
-    )
-    return pl.concat([samples[first].select(ROW), found.select(BOUNDS)], how="horizontal")
+    place, first = places(samples)
+    found: dict[str, pl.Expr] = {}
+    for name, lowest, highest in zip(("at", *LATENCIES), BOUNDS[::2], BOUNDS[1::2], strict=True):
+        low = np.full(len(first), np.iinfo(np.int64).max)
+        high = np.full(len(first), _MISSING)
+        _widen(place, samples[f"{name}_ns"].fill_null(_MISSING).to_numpy(), low, high)
+        known = pl.Series(high != _MISSING)
+        found |= {lowest: pl.when(known).then(pl.Series(low)), highest: pl.when(known).then(pl.Series(high))}
+    return samples[first].select(ROW).with_columns(**found)
+
+
+@compiled
+def _widen(place: Any, values: Any, low: Ints, high: Ints) -> None:
+    """The smallest and the largest value of each place."""
+    for row in range(len(place)):
+        value = values[row]
+        if value != _MISSING:
+            low[place[row]] = min(low[place[row]], value)
+            high[place[row]] = max(high[place[row]], value)
 
 
 def merge_bounds(parts: pl.DataFrame) -> pl.DataFrame:
@@ -64,70 +67,70 @@ def merge_bounds(parts: pl.DataFrame) -> pl.DataFrame:
 def examples(samples: pl.DataFrame) -> pl.DataFrame:
     """Sample traces of rows: `EXAMPLE_SCHEMA`."""
     seen = samples.filter(pl.col("trace_hi").is_not_null())
-    if not seen.height:
-        return pl.DataFrame(schema=EXAMPLE_SCHEMA)
-    seen = seen.with_columns(place=pl.Series(places(seen)[0]))
-    # Trace ids of 64 bits begin with zeros.
-    smallest = seen["trace_hi" if (seen["trace_hi"] != seen["trace_hi"][0]).any() else "trace_lo"].to_numpy()
-    failed = seen["failed"].to_numpy()
-    parts = [
-        _candidates(seen, failed, smallest, KEPT).with_columns(outcome=pl.lit("error")),
-        _slowest(seen).with_columns(outcome=pl.lit("slowest")),
-        _candidates(seen, ~failed, smallest, ORDINARY_KEPT).with_columns(outcome=pl.lit("ordinary")),
-    ]
-    return merge_examples(pl.concat(parts).select(*EXAMPLE_SCHEMA))
-
-
-def _slowest(seen: pl.DataFrame) -> pl.DataFrame:
-    timed = seen.filter(pl.col("duration_ns").is_not_null())
-    rank = _LAST - timed["duration_ns"].to_numpy().astype(np.uint64)
-    found = _candidates(timed, np.ones(timed.height, dtype=bool), rank, 4 * KEPT)
-    # Where few traces have all the slowest, look further.
-    few = found.unique(["place", *TRACE]).group_by("place").len().filter(pl.col("len") < KEPT)["place"].implode()
-    return pl.concat([found.filter(~pl.col("place").is_in(few)), timed.filter(pl.col("place").is_in(few))])
-
-
-def _candidates(
-    seen: pl.DataFrame, wanted: npt.NDArray[np.bool_], rank: npt.NDArray[np.uint64], kept: int
-) -> pl.DataFrame:
-    """Of each place the wanted rows with one of the `kept` smallest ranks: few, and no fewer than what `merge_examples` keeps of them. Ties are all kept."""
-    place = seen["place"].to_numpy()
-    smallest = np.full((int(place.max(initial=0)) + 1, kept), _LAST)
-    _smallest(place, wanted, rank, smallest)
-    return seen.filter(pl.Series(wanted & (rank <= smallest[:, -1][place])))
-
-
-@compiled
-def _smallest(place: Any, wanted: Any, rank: Any, smallest: Any) -> None:
-    """The smallest ranks of each place, in order. A trace that comes twice takes one."""
-    kept = smallest.shape[1]
-    for row in range(len(place)):
-        of, number = place[row], rank[row]
-        if not wanted[row] or number >= smallest[of, kept - 1]:
-            continue
-        at = kept - 1
-        while at > 0 and smallest[of, at - 1] > number:
-            at -= 1
-        if at > 0 and smallest[of, at - 1] == number:
-            continue
-        for later in range(kept - 1, at, -1):
-            smallest[of, later] = smallest[of, later - 1]
-        smallest[of, at] = number
+    return _best(
+        seen,
+        np.where(seen["failed"].to_numpy(), _ERROR, _ORDINARY),
+        np.where(seen["duration_ns"].is_not_null().to_numpy(), _SLOWEST, _NONE),
+    )
 
 
 def merge_examples(parts: pl.DataFrame) -> pl.DataFrame:
     """Sample traces of rows from those of their parts."""
-    slowest = parts.filter(pl.col("outcome") == "slowest").sort(
-        *ROW, "duration_ns", *TRACE, "span", descending=[False, False, True, False, False, False]
+    return _best(parts, parts["outcome"].replace_strict(OUTCOMES, range(_NONE), return_dtype=pl.Int64).to_numpy())
+
+
+def _best(lines: pl.DataFrame, *outcomes: Ints) -> pl.DataFrame:
+    """Of each row and outcome the traces that are shown, each once; every line stands for each of its `outcomes`."""
+    place, first = places(lines)
+    best = np.full((len(first), _NONE, ORDINARY_KEPT), -1)
+    high, low, span = (lines[name].to_numpy() for name in (*TRACE, "span"))
+    duration = lines["duration_ns"].fill_null(-1).to_numpy()
+    for outcome in outcomes:
+        _enter(place, outcome, high, low, span, duration, best)
+    shown = best >= 0
+    return (
+        lines.select(pl.exclude("outcome").gather(pl.Series(best[shown])))
+        .with_columns(outcome=pl.Series(OUTCOMES).gather(np.nonzero(shown)[1]))
+        .select(*EXAMPLE_SCHEMA)
     )
-    slowest = slowest.unique([*ROW, *TRACE], keep="first", maintain_order=True)
-    others = (
-        parts.filter(pl.col("outcome") != "slowest")
-        .sort(*ROW, "outcome", *TRACE, "span")
-        .unique([*ROW, "outcome", *TRACE], keep="first", maintain_order=True)
-    )
-    rank = pl.int_range(pl.len())
-    kept = others.filter(
-        rank.over(*ROW, "outcome") < pl.when(pl.col("outcome") == "ordinary").then(ORDINARY_KEPT).otherwise(KEPT)
-    )
-    return pl.concat([slowest.filter(rank.over(*ROW) < KEPT), kept]).select(*EXAMPLE_SCHEMA)
+
+
+@inlined
+def _before(one: Any, other: Any, outcome: Any, high: Any, low: Any, span: Any, duration: Any) -> Any:
+    """Whether a line is shown rather than another: the slowest, else the one of the smallest trace and span."""
+    if outcome == _SLOWEST and duration[one] != duration[other]:
+        return duration[one] > duration[other]
+    if high[one] != high[other]:
+        return high[one] < high[other]
+    if low[one] != low[other]:
+        return low[one] < low[other]
+    if span[one] != span[other]:
+        return span[one] < span[other]
+    return duration[one] > duration[other]
+
+
+@compiled
+def _enter(place: Any, outcomes: Ints, high: Any, low: Any, span: Any, duration: Ints, best: Any) -> None:
+    """Enter each line among the best of its place and outcome (in order, -1 = free)."""
+    for row in range(len(place)):
+        of, outcome = place[row], outcomes[row]
+        if outcome == _NONE:
+            continue
+        room = ORDINARY_KEPT if outcome == _ORDINARY else KEPT
+        worst = best[of, outcome, room - 1]
+        if worst >= 0 and not _before(row, worst, outcome, high, low, span, duration):
+            continue
+        at = 0
+        while at < room - 1:
+            other = best[of, outcome, at]
+            if other < 0 or (high[other] == high[row] and low[other] == low[row]):
+                break
+            at += 1
+        # Here it takes the place of nothing, of a line of its own trace, or of the worst.
+        other = best[of, outcome, at]
+        if other >= 0 and not _before(row, other, outcome, high, low, span, duration):
+            continue
+        while at > 0 and _before(row, best[of, outcome, at - 1], outcome, high, low, span, duration):
+            best[of, outcome, at] = best[of, outcome, at - 1]
+            at -= 1
+        best[of, outcome, at] = row

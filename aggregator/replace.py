@@ -52,10 +52,11 @@ def roll(
         )
     revision = revise(pending, edges, change, now, standing)
     tenants = revision.pending.tenants
+    before = pending.parts.totals.join(revision.keys, on=ROW, how="semi")
     written = revision.pending.parts.of(revision.keys)
     observed.replace_rows(
         connection,
-        _keys(observed.PENDING, revision.keys, tenants, shard),
+        _keys(observed.PENDING, before, tenants, shard),
         _stored(observed.PENDING, codec.encode(written), tenants, shard),
     )
     if revision.at_once.gone.height:
@@ -116,9 +117,8 @@ def replace(
             revised = together([revised.beside(merged.dirty), made])
         done.append(_stored(grain, codec.encode(revised), tenants, shard))
         finer = revised
-    observed.replace_rows(
-        connection, pl.concat([*touched.values(), _keys(observed.PENDING, keys, tenants, shard)]), pl.concat(done)
-    )
+    held = [before.select(observed.KEY), _keys(observed.PENDING, keys, tenants, shard)]
+    observed.replace_rows(connection, pl.concat(held), pl.concat(done))
 
 
 def _from_finer(

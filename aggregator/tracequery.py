@@ -22,6 +22,7 @@ _DESTINATIONS: Final = (
     "span.messaging.rabbitmq.destination.routing_key",
     "span.messaging.rabbitmq.routing_key",
 )
+_MESSAGES: Final = ("span.messaging.system", "span.messaging.operation.type", "span.messaging.operation")
 _UNNAMED: Final = r"(\s*|unknown_service(:.*)?)"
 _SENDS: Final = "(kind = producer || kind = client)"
 _TAKES: Final = "(kind = consumer || kind = client)"
@@ -87,6 +88,9 @@ def _database(source: str, target: Node) -> str:
             ],
             [part],
         )
+        if part.isdecimal() and part.isascii():
+            # Redis numbers its databases, and a text equals no number.
+            named += f" || span.db.redis.database_index = {int(part)}"
         sets.append(f"{{ {source} && kind = client && ({named} || {host(part)}) }}")
     return " && ".join(sets)
 
@@ -107,10 +111,10 @@ def _topic(target: str) -> str:
     return _equal(_DESTINATIONS, [destination])
 
 
-def _subscribes(takes: str, topic: str) -> str:
-    # A consumer may name no destination, and have that of a sender in another trace.
-    silent = " && ".join(f"!({name} != nil)" for name in _DESTINATIONS)
-    return f"({{ {takes} }} && {{ {_topic(topic)} }}) || {{ {takes} && {silent} }}"
+def _silent(kind: str) -> str:
+    """Conditions on a message span that names no destination: it may have that of the other end, in another trace."""
+    about = _any([kind, *(f"{name} != nil" for name in _MESSAGES)])
+    return " && ".join([about, *(f"!({name} != nil)" for name in _DESTINATIONS)])
 
 
 def _calls(source: Node, target: Node, basis: Mapping[str, int], addresses: Sequence[str]) -> str:
@@ -149,10 +153,10 @@ def trace_query(
     """TraceQL for an observed edge. Of one to what was folded (`(other)`) it names the end that is known; empty where none is."""
     if OTHER in {source.name, target.name}:
         return "" if source.name == OTHER else f"{{ {service(source)} && {_LEAVES[relation]} }}"
-    if relation == "PUBLISHES_OBSERVED":
-        return f"{{ {service(source)} && {_SENDS} }} && {{ {_topic(target.name)} }}"
-    if relation == "SUBSCRIBES_OBSERVED":
-        return _subscribes(f"{service(source)} && {_TAKES}", target.name)
+    if relation in {"PUBLISHES_OBSERVED", "SUBSCRIBES_OBSERVED"}:
+        ends, kind = (_SENDS, "kind = producer") if relation == "PUBLISHES_OBSERVED" else (_TAKES, "kind = consumer")
+        end = f"{service(source)} && {ends}"
+        return f"({{ {end} }} && {{ {_topic(target.name)} }}) || {{ {end} && {_silent(kind)} }}"
     if relation == "DELIVERS_OBSERVED":
         inside = f"({{ {service(source)} }} >> {{ {service(target)} }})"
         if basis.get("boundary"):
@@ -161,7 +165,8 @@ def trace_query(
         if not basis.get("linked"):
             return inside
         # Sender and handler are in two traces: each end is found by itself.
-        about = f" && {_any([_topic(name) for name in sorted(via)[:5]])}" if via else ""
+        topics = [_topic(name) for name in sorted(via)[:5]]
+        about = f" && {_any([*topics, '(' + _silent('kind = producer') + ')'])}" if topics else ""
         return f"{inside} || {{ {service(source)} && {_SENDS}{about} }} || {{ {service(target)} && {_TAKES} }}"
     return _calls(source, target, basis, addresses)
 

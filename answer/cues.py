@@ -11,17 +11,17 @@ from nexus.ports.answers import QuestionKind
 K = QuestionKind
 _I = re.IGNORECASE
 S = r"⟦\d+⟧"
-_VERB_EN = (
+VERB_EN = (
     r"(?:call(?:s|ing|ed)?|asks?|us(?:e|es|ed|ing)|depend(?:s|ed|ing)?\s+(?:up)?on|(?:talk|speak|connect|write|listen|subscribe|publish|send|rel(?:y|ie)|react|refer)(?:s|es|ing|ed|d)?\s+(?:\w+\s+)?(?:to|on|into)"
     r"|invok(?:e|es|ed|ing)|request(?:s|ed|ing)?|quer(?:y|ies|ied|ying)|hit(?:s|ting)?|reach(?:es|ed|ing)?|contact(?:s|ed|ing)?|access(?:es|ed|ing)?|need(?:s|ed)?|requir(?:e|es|ed)"
     r"|(?:read|fetch|consum|receiv|pull|poll)(?:e|s|es|ed|ing)?(?:\s+\w+)?(?:\s+from)?|publish(?:es|ed|ing)?|produc(?:e|es|ed|ing)|emit(?:s|ted|ting)?|subscrib(?:e|es|ed|ing)|send(?:s|ing)?|trigger(?:s|ed)?|notif(?:y|ies|ied)|stor(?:e|es|ed|ing)(?:\s+\w+)?\s+in|interact(?:s|ing)?\s+with|touch(?:es)?)"
 )
 _VERB_KO = r"(?:호출|사용|의존|조회|요청|연동|통신|이용|접근|접속|발행|구독|수신|전송|참조|부르|부른|불러|쓰는|쓰나|쓰지|씁니|쓴다|보내|보낸|읽|저장|필요로|찌르|소비)"
 VERBS: dict[str, Pattern[str]] = {
-    "en": re.compile(rf"\b{_VERB_EN}\b", _I),
-    "ko": re.compile(rf"{_VERB_KO}|\b{_VERB_EN}\b", _I),
+    "en": re.compile(rf"\b{VERB_EN}\b", _I),
+    "ko": re.compile(rf"{_VERB_KO}|\b{VERB_EN}\b", _I),
 }
-VERB_NEXT = re.compile(rf"\s+{_VERB_EN}\b", _I)
+VERB_NEXT = re.compile(rf"\s+{VERB_EN}\b", _I)
 TROUBLE = {
     "en": re.compile(
         r"\b(?:slow|fail(?:s|ing|ed)?|error(?:s|ing)?|down|broken|unhealthy|latency|time(?:s|d)? ?out|spik)", _I
@@ -95,7 +95,7 @@ ENGLISH: tuple[tuple[QuestionKind, Pattern[str], int], ...] = (
         K.CALLERS,
         re.compile(
             rf"\b(?:callers?|clients?|consumers?|dependents?|users?|upstreams?|subscribers?|publishers?|producers?)\b.*\b(?:of|for|to)\b.*{S}|{S}(?:'s|’s)?\s+(?:callers?|clients?|consumers?|dependents?|upstreams?|subscribers?|publishers?|producers?)\b"
-            rf"|\bwhere(?:'s|’s| is| are)?\s+(?:the\s+)?{S}\s+(?:being\s+)?(?:used|called|needed|consumed)|\bby whom\b.*{S}|\b(?:is|are|does|do|has)\s+(?:any(?:one|thing|body)|some(?:one|thing|body))\b.*{_VERB_EN}.*{S}",
+            rf"|\bwhere(?:'s|’s| is| are)?\s+(?:the\s+)?{S}\s+(?:being\s+)?(?:used|called|needed|consumed)|\bby whom\b.*{S}|\b(?:is|are|does|do|has)\s+(?:any(?:one|thing|body)|some(?:one|thing|body))\b.*{VERB_EN}.*{S}",
             _I,
         ),
         1,
@@ -103,7 +103,7 @@ ENGLISH: tuple[tuple[QuestionKind, Pattern[str], int], ...] = (
     (
         K.CALLEES,
         re.compile(
-            rf"\b(?:dependenc(?:y|ies)|callees?|downstreams?|targets?)\b.*\b(?:of|for)\b.*{S}|{S}(?:'s|’s)?\s+(?:\w+\s+)?(?:dependenc(?:y|ies)|callees?|downstreams?)|\b(?:outbound|outgoing)\b.*{S}|\bwhat(?:ever)?\s+(?:the\s+)?{S}\s+{_VERB_EN}\b",
+            rf"\b(?:dependenc(?:y|ies)|callees?|downstreams?|targets?)\b.*\b(?:of|for)\b.*{S}|{S}(?:'s|’s)?\s+(?:\w+\s+)?(?:dependenc(?:y|ies)|callees?|downstreams?)|\b(?:outbound|outgoing)\b.*{S}|\bwhat(?:ever)?\s+(?:the\s+)?{S}\s+{VERB_EN}\b",
             _I,
         ),
         1,
@@ -170,7 +170,7 @@ KOREAN: tuple[tuple[QuestionKind, Pattern[str], int], ...] = (
 )
 ASKS_RELATION: dict[str, Pattern[str]] = {
     "en": re.compile(
-        rf"{_WH_EN}.*\b{_VERB_EN}\b|\b{_VERB_EN}\s+by\b|{S}.*\b{_VERB_EN}\b.*\b(?:what|whom|anything|which)\b|^\s*(?:services?|everything|all)\b.*\b{_VERB_EN}\b",
+        rf"{_WH_EN}.*\b{VERB_EN}\b|\b{VERB_EN}\s+by\b|{S}.*\b{VERB_EN}\b.*\b(?:what|whom|anything|which)\b|^\s*(?:services?|everything|all)\b.*\b{VERB_EN}\b",
         _I,
     ),
     "ko": re.compile(
@@ -197,7 +197,7 @@ _PASSIVE_EN = re.compile(
     r"\b(?:called|used|invoked|queried|requested|accessed|consumed|read|reached|hit|published|produced|triggered|contacted|needed|required|subscribed)(?:\s+to)?\s+by\b|\b(?:is|are|was|were|be|been|being|gets?|got)\s+(?:\w+\s+)?\w+(?:ed|en|sent|read|hit)\b[^.?!]*?\bby\s+(?:the\s+)?⟦",
     _I,
 )
-_RELATIVE_EN = re.compile(rf"⟦(\d+)⟧,?\s+(?:which|that|whom)\s+(?:the\s+)?⟦(\d+)⟧\s+(?:\w+\s+)?{_VERB_EN}\b", _I)
+_RELATIVE_EN = re.compile(rf"⟦(\d+)⟧,?\s+(?:which|that|whom)\s+(?:the\s+)?⟦(\d+)⟧\s+(?:\w+\s+)?{VERB_EN}\b", _I)
 # "Which endpoints of A does B call": B calls A.
 _OWNED_EN = re.compile(
     r"\b(?:of|on|from|in)\s+(?:the\s+)?⟦(\d+)⟧\s+(?:does|do|did|is|are|was|has)\s+(?:the\s+)?⟦(\d+)⟧", _I
@@ -283,7 +283,7 @@ def side_of(masked: str, slot: int, language: str) -> str:
     if _PASSIVE_EN.search(masked):
         return "source" if re.search(rf"\bby\s+(?:the\s+)?{here}", masked, _I) else "target"
     verb = next(
-        (m for m in re.finditer(rf"\b{_VERB_EN}\b", masked, _I) if not re.match(r"(?:users?|clients?)\b", m[0], _I)),
+        (m for m in re.finditer(rf"\b{VERB_EN}\b", masked, _I) if not re.match(r"(?:users?|clients?)\b", m[0], _I)),
         None,
     )
     if verb is None:
@@ -319,8 +319,8 @@ def unknown_names(masked: str, language: str) -> tuple[str, ...]:
     found: list[str] = []
     if language == "en":
         patterns = [
-            rf"\b{_VERB_EN}\s+(?:the\s+)?({_NAMEISH})(?=\s*(?:service|database|topic|db)?\s*[?.!]?\s*$)",
-            rf"\b(?:does|do|did|is|are|has)\s+(?:the\s+)?({_NAMEISH})\s+(?:service\s+)?(?:{_VERB_EN}\b|doing|documented|healthy|failing|reach)",
+            rf"\b{VERB_EN}\s+(?:the\s+)?({_NAMEISH})(?=\s*(?:service|database|topic|db)?\s*[?.!]?\s*$)",
+            rf"\b(?:does|do|did|is|are|was|has|may|can|could|should)\s+(?:the\s+)?({_NAMEISH})\s+(?:service\s+)?(?:{VERB_EN}\b|doing|documented|healthy|failing|reach|allowed|permitted|down|alive|dead|running|offline|keep|meet|within)",
             rf"\b(?:if|when)\s+(?:the\s+)?({_NAMEISH})\s+(?:service\s+)?(?:fails|goes|is|dies|crash|break|stop)",
             rf"\b(?:of|from|between|to|reach)\s+(?:the\s+)?({_NAMEISH})(?=\s+(?:to|and)\b|\s*[?.!]?\s*$)",
         ]
@@ -340,7 +340,7 @@ def unknown_names(masked: str, language: str) -> tuple[str, ...]:
         if n.casefold() not in _NOT_NAMES
         and not generic.match(n)
         and not re.match(r"어떤|어느|무슨|모든|다른", n)
-        and not re.fullmatch(_VERB_EN, n, _I)
+        and not re.fullmatch(VERB_EN, n, _I)
     ]
     return tuple(dict.fromkeys(names))
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from nexus.model.registry import Registry
 
 _PRONOUN_EN = re.compile(
-    r"\b(?:it|its|this|that|they|them|their|there)\b(?:\s+(?:service|one|component|call|dependency)\b)?|\bthe same (?:one|service)\b",
+    r"\b(?:it|they|them|there)\b|\b(?:its|this|that|their)\b(?:\s+(?:service|one|component|call|dependency)\b)?|\bthe same (?:one|service)\b",
     re.IGNORECASE,
 )
 _PRONOUN_KO = re.compile(
-    r"(?:그|이|저|해당)\s?(?:서비스|컴포넌트|호출|것|거|곳)|(?<![가-힣])(?:그건|그게|이건|이게|거기|여기|그곳)(?=[가-힣\s?]|$)"
+    r"(?:그|이|저|해당)\s?(?:서비스|컴포넌트|호출|것|거|곳)|(?<![가-힣])(?:그건|그게|그걸|이건|이게|이걸|거기|여기|그곳)(?=[가-힣\s?]|$)"
 )
 _FORMAT = re.compile(
     r"[,.]?\s*(?:please\s+)?\b(?:as (?:a )?(?:table|list|bullets?|bullet points|json)|in (?:korean|english)|in (?:one|a single) (?:sentence|line)|in short|briefly|shorter|in detail)\b[,.]?"
@@ -126,7 +126,7 @@ def _pronoun(state: Rewritten, history: Sequence[tuple[str, str]], registry: Reg
     suffix = (
         "'s"
         if word.casefold() in {"its", "their"}
-        else {"그건": "은", "이건": "은", "그게": "이", "이게": "이"}.get(word, "")
+        else {"그건": "은", "이건": "은", "그게": "이", "이게": "이", "그걸": "를", "이걸": "를"}.get(word, "")
     )
     return replace(
         state,

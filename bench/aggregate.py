@@ -42,7 +42,7 @@ from nexus.store.migrate import migrate
 from nexus.store.pool import Database
 
 TRACES = 40
-BASE_NS = 1_768_478_400_000_000_000
+BASE_NS, WARM_NS = 1_768_478_400_000_000_000, 120_000_000_000
 # kind, parent, service within the trace, attributes
 HTTP = {"http.request.method": "GET", "server.address": "svc.local", "url.full": "http://svc.local/items/{n}"}
 RPC = {"rpc.system": "grpc", "rpc.service": "shop.Cart", "rpc.method": "Get", "server.address": "cart"}
@@ -142,8 +142,8 @@ def text(key, value):
     return KeyValue(key=key, value=AnyValue(string_value=value))
 
 
-def requests(count, services, late, duplicates, seed):
-    """About `count` spans as requests in the order of arrival, and how many spans they hold."""
+def requests(count, services, late, duplicates, seed, warm=0):
+    """About `count` spans as requests in the order of arrival, and how many spans they hold. The first `warm`, which will be folded at once, are of an earlier minute."""
     rng = np.random.default_rng(seed)
     templates = []
     for _ in range(max(4, min(64, services // 20))):
@@ -158,7 +158,7 @@ def requests(count, services, late, duplicates, seed):
         main, rest = templates[n % len(templates)]
         traces = rng.integers(1, 2**63, size=(TRACES, 2), dtype=np.uint64).view(np.dtype((np.void, 16)))
         spans = rng.integers(1, 2**63, size=(TRACES, len(SHAPE)), dtype=np.uint64)
-        starts = BASE_NS + np.int64(n * 2_000_000) + rng.integers(0, 1_000_000_000, size=TRACES)
+        starts = np.int64(BASE_NS + n * 2_000_000 + (n >= warm) * WARM_NS) + rng.integers(0, 1_000_000_000, size=TRACES)
         lengths = rng.integers(1_000, 50_000_000, size=(TRACES, len(SHAPE)))
         out.append(main.make(traces, spans, starts, lengths))
         waiting.append(rest.make(traces, spans, starts, lengths))
@@ -268,9 +268,9 @@ class Receiver:
 
 
 def receive(folder, wanted, rate, told, go):
-    sent, total = requests(*wanted)
-    writer = LocalSpanLogWriter(folder, Clock())
     size = 16 if rate else 64
+    sent, total = requests(*wanted, warm=size)
+    writer = LocalSpanLogWriter(folder, Clock())
 
     def take(group):
         done = decode_batch(group, ["default"] * len(group))

@@ -1,7 +1,7 @@
 """Answers and digests as Slack blocks, inside Slack's limits. Pure.
 
 Limits of the Block Kit: 50 blocks a message, 3000 characters a section, 150 a header, 10 elements a context. What is cut is said.
-Texts of documents and names of spans are escaped, so that they cannot mention people or make links.
+Texts of documents and names of spans are escaped and `verbatim`, so that they cannot mention people or make links.
 """
 
 from __future__ import annotations
@@ -43,19 +43,29 @@ def cut(text: str, most: int) -> str:
     """At most `most` characters; never inside an entity of `escape`."""
     if len(text) <= most:
         return text
-    kept = text[: most - 2]
-    return re.sub(r"&\w{0,4}$", "", kept) + " …"
+    return text[: _whole(text, most - 2)] + " …"
+
+
+def _whole(text: str, most: int) -> int:
+    """How many of the first `most` characters to take so that no entity of `escape` is broken."""
+    broken = re.search(r"&\w{0,4}$", text[:most])
+    return broken.start() if broken and len(text) > most else most
+
+
+def _words(text: str) -> Block:
+    """A text object. Slack makes links and mentions of what looks like them in plain text unless it is verbatim; links that we make stay links."""
+    return {"type": "mrkdwn", "text": cut(text, MAX_SECTION) or " ", "verbatim": True}
 
 
 def section(text: str) -> Block:
     """One block of text."""
-    return {"type": "section", "text": {"type": "mrkdwn", "text": cut(text, MAX_SECTION) or " "}}
+    return {"type": "section", "text": _words(text)}
 
 
 def context(elements: Iterable[str]) -> Block:
     """Small print."""
     kept = [element for element in elements if element][:MAX_ELEMENTS]
-    return {"type": "context", "elements": [{"type": "mrkdwn", "text": cut(element, MAX_SECTION)} for element in kept]}
+    return {"type": "context", "elements": [_words(element) for element in kept]}
 
 
 def outcome(answer: Answer) -> str:
@@ -130,7 +140,8 @@ def _parts(text: str, most: int) -> list[str]:
     for line in text.split("\n"):
         while len(line) > most:
             parts += [current] if current else []
-            current, parts, line = "", [*parts, line[:most]], line[most:]  # noqa: PLW2901  # the rest of the line
+            size = _whole(line, most)
+            current, parts, line = "", [*parts, line[:size]], line[size:]  # noqa: PLW2901  # the rest of the line
         if len(current) + len(line) + 1 > most:
             parts.append(current)
             current = line
@@ -177,4 +188,4 @@ def digest_blocks(report: Report, page_url: str = "") -> tuple[str, list[Block]]
         )
     if len(asking) > 8:
         blocks.append(context([f"{len(asking) - 8} more"]))
-    return f"{title}: {counted}", _bounded(blocks, korean=False)
+    return f"{escape(title)}: {counted}", _bounded(blocks, korean=False)

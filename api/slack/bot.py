@@ -13,8 +13,9 @@ import structlog
 from slack_bolt import App
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.builtin_handlers import RateLimitErrorRetryHandler
 
-from api.slack.blocks import answer_blocks, digest_blocks, outcome, section
+from api.slack.blocks import answer_blocks, digest_blocks, escape, outcome, section
 from nexus.errors import NexusError
 from nexus.model.principal import Principal
 from nexus.ports.answers import Answerer, AnswerRequest
@@ -78,7 +79,7 @@ class Bot:
                 AnswerRequest(question[:4000], reader.tenant, reader.clearance, reader.namespaces, history=history)
             )
         except NexusError as error:
-            text = f"Not answered: {error}" if not error.retryable else f"Not answered now, try again: {error}"
+            text = escape(f"Not answered: {error}" if not error.retryable else f"Not answered now, try again: {error}")
             self._post(client, channel, thread, text, [section(text)])
             log.warning("slack_not_answered", code=error.code)
             return "failed"
@@ -145,6 +146,8 @@ def _unescape(text: str) -> str:
 def make_app(bot: Bot, token: str, api_url: str, authorize: Callable[..., Any] | None = None) -> App:
     """A bolt application with the bot's listeners. Listeners run in bolt's threads; the acknowledgement does not wait for them."""
     client = WebClient(token=token, base_url=api_url, timeout=30)
+    # Slack takes about one message a second in a channel, and says when it takes the next.
+    client.retry_handlers.append(RateLimitErrorRetryHandler(max_retry_count=3))
     given: dict[str, Any] = {"authorize": authorize} if authorize is not None else {"token": token}
     app = App(
         client=client,

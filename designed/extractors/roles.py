@@ -31,28 +31,28 @@ _ROLES: tuple[tuple[Role, str], ...] = (
     (
         (CALLS, False),
         r"depends? on|dependenc(?:y|ies)|service dependencies|(?:downstream|external|internal|runtime|service|upstream) dependenc(?:y|ies)|calls|calls to|uses|downstream(?: services?)?|external (?:services?|systems?|apis?|integrations?)|integrations?|integrates with|outbound(?: calls)?|talks to|required services|data ?stores?|databases?"
-        r"|외부 ?(?:연동|시스템|서비스|api)|연동(?: ?(?:서비스|시스템|대상|api))?|의존(?:성| ?서비스| ?관계| ?대상)?|호출(?:하는)? ?(?:서비스|대상|api)|사용 ?(?:하는 )?서비스|내부 ?연동|저장소|데이터베이스|데이터 ?저장소",
+        r"|외부 ?(?:연동|시스템|서비스|api)|연동(?: ?(?:서비스|시스템|대상|api))?|의존(?:성| ?서비스| ?관계| ?대상)?|호출(?:하는)?(?: ?(?:서비스|대상|api|목록))?|사용 ?(?:하는 )?서비스|내부 ?연동|저장소|데이터베이스|데이터 ?저장소",
     ),
 )
 _COMPILED = tuple((role, re.compile(rf"(?:{pattern})\s*(?:\(.*\))?", re.IGNORECASE)) for role, pattern in _ROLES)
 SOURCE = re.compile(
-    r"from|source|caller|client|consumer service|호출(?:자| ?주체| ?서비스)|출발|소스|요청자|from service|source service|calling service|발신",
+    r"from|source|caller|client|consumer service|from service|source service|calling service|(?:호출|요청)(?:자|측|처| ?주체| ?서비스| ?시스템)|(?:출발|소스|송신|발신)(?:자|지|측|처| ?주체| ?서비스| ?시스템)?",
     re.IGNORECASE,
 )
 TARGET = re.compile(
-    r"to|target|destination|callee|provider|server|dependency|대상|피호출(?:자| ?서비스)|호출 ?대상|도착|타겟|to service|target service|called service|수신",
+    r"to|target|destination|callee|provider|server|dependency|to service|target service|called service|(?:호출 ?)?대상(?: ?서비스| ?시스템)?|(?:피호출|도착|타겟|수신|제공|목적)(?:자|지|측|처| ?서비스| ?시스템)?",
     re.IGNORECASE,
 )
 TOPIC = re.compile(
-    r"topics?(?: ?name| ?명)?|events?(?: ?name| ?type| ?명)?|queues?|channels?|messages?|토픽(?:명| 이름)?|이벤트(?:명| 이름)?|메시지|큐|채널|routing keys?|exchange",
+    r"topics?(?: ?name| ?명)?|events?(?: ?name| ?type| ?명)?|queues?|channels?|messages?|(?:토픽|이벤트|메시지|큐|채널)(?: ?(?:명|이름))?|routing keys?|exchange",
     re.IGNORECASE,
 )
 PRODUCER = re.compile(
-    r"producers?(?:\(s\))?|publishers?(?:\(s\))?|published by|produced by|emitted by|source service|발행(?:자| ?서비스| ?주체)|프로듀서|생산자|송신(?:자| ?서비스)|producer service",
+    r"producers?(?:\(s\))?|publishers?(?:\(s\))?|published by|produced by|emitted by|source service|발행(?:자|처| ?서비스| ?주체)?|프로듀서|생산자|송신(?:자| ?서비스)|producer service",
     re.IGNORECASE,
 )
 CONSUMER = re.compile(
-    r"consumers?(?:\(s\))?|subscribers?(?:\(s\))?|consumed by|subscribed by|listeners?|구독(?:자| ?서비스)|소비(?:자| ?서비스)|컨슈머|수신(?:자| ?서비스)|consumer service|처리 ?서비스",
+    r"consumers?(?:\(s\))?|subscribers?(?:\(s\))?|consumed by|subscribed by|listeners?|(?:구독|소비|수신)(?:자|처| ?서비스| ?주체)?|컨슈머|consumer service|처리 ?서비스",
     re.IGNORECASE,
 )
 SERVICE = re.compile(

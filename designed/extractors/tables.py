@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat, sentences
+from designed.extractors.flows import ARROW, arrow_statements
 from designed.extractors.lists import address_statements
+from designed.extractors.matrices import matrix
 from designed.extractors.names import Name, Names
 from designed.extractors.prose_en import english_statements
 from designed.extractors.prose_ko import korean_statements
@@ -54,6 +56,11 @@ def table_statements(
     """Claims of a table, each quoting its row."""
     if not block.rows:
         return
+    crossed = list(matrix(document, block, names))
+    for flat, statement in crossed:
+        yield make(document.lines, flat, 0, len(flat.text), statement)
+    if crossed:
+        return
     heads = tuple(document.cell(c).text.strip(" *_`") for c in block.rows[0])
     columns = _columns(heads)
     # Where a column or key gives a relation, its entries may be names that nothing else knows.
@@ -70,16 +77,53 @@ def table_statements(
         flat, spans = document.row(row)
         found = names.find(flat)
         planned = heading(flat, context)
-        for statement, start, end in _row(flat, spans, found, columns, context):
+        for statement, start, end in (
+            *_arrows(flat, spans, names, columns),
+            *_row(flat, spans, found, columns, context),
+        ):
             if planned is not None and statement.modality is Modality.ASSERTED:
                 statement.modality = planned
             yield make(document.lines, flat, start, end, statement)
+
+
+def _arrows(
+    flat: Flat, spans: Sequence[tuple[int, int]], names: Names, columns: _Columns
+) -> Iterator[tuple[Statement, int, int]]:
+    """‘orders → stock’ in a cell; over the row's topic, where a column has it."""
+    if ARROW.search(flat.text) is None:
+        return
+    known = names.find(flat, doubtful=True)
+    topics = []
+    if columns.topic is not None and columns.topic < len(spans):
+        topics = [n for n in entries(flat, *spans[columns.topic], known, topics=True) if n.topic and not n.product]
+    for index, (start, end) in enumerate(spans):
+        if index in (columns.topic, columns.route):
+            continue
+        for statement in arrow_statements(flat, start, end, known, set()):
+            if len(topics) != 1 or statement.relation != CALLS:
+                yield statement, 0, len(flat.text)
+                continue
+            topic = topics[0]
+            for relation, name, key, drawn in (
+                (PUBLISHES, statement.source, statement.source_key, ""),
+                (SUBSCRIBES, statement.target, statement.target_key, "reversed"),
+            ):
+                yield (
+                    Statement(relation, name, key, topic.raw, topic.key, "table.event", 0, drawn=drawn),
+                    0,
+                    len(flat.text),
+                )
 
 
 # Cells that say how a row is meant: alone, or with a few words more in any column but the first.
 _STATED = tuple(
     (modality, re.compile(rf"(?:^|\|)\s*(?:{alone})\s*(?=\||$)|\|\s*(?:{with_more})\s*(?=\||$)", re.IGNORECASE))
     for modality, alone, with_more in (
+        (
+            Modality.FORBIDDEN,
+            "deny|denied|drop|block|blocked|forbidden|prohibited|not allowed|차단|금지|불가|거부|불허",
+            "denied by[^|]{1,24}",
+        ),
         (
             Modality.DEPRECATED,
             "deprecated|legacy|폐기",
@@ -107,9 +151,13 @@ def _columns(heads: Sequence[str]) -> _Columns:
     def first(pattern: re.Pattern[str], *not_these: int | None) -> int | None:
         return next((i for i, h in enumerate(heads) if pattern.fullmatch(h) and i not in not_these), None)
 
-    producer, consumer, topic = first(PRODUCER), first(CONSUMER), first(TOPIC)
+    topic = first(TOPIC)
+    producer, consumer = (first(PRODUCER), first(CONSUMER)) if topic is not None else (None, None)
     source = first(SOURCE)
     target = first(TARGET, source)
+    if source is None and topic is None and target is not None:
+        # "Consumer | Provider" of a contract
+        source = first(CONSUMER, target)
     service = first(SERVICE, source, target)
     return _Columns(
         tuple(heads),
@@ -170,6 +218,11 @@ def _row(
                     yield _statement(relation, source, target, "table.pair", operation=text), *whole
         return
     row_subject = next((n for n in cell(columns.service, open_names=False) if not n.passive), None)
+    turned = bool(columns.roles) and all(reverse for _, (_, reverse) in columns.roles)
+    if columns.service is None and columns.roles and (turned or role_of(columns.heads[0]) is None):
+        # "Database | Used by", "Name | Calls": the row is about what its first cell names.
+        named = cell(0, open_names=False)
+        row_subject = named[0] if len(named) == 1 else None
     subject = row_subject or _context_name(context)
     if row_subject is None and columns.service is not None and not cell(columns.service, open_names=False):
         subject = next(iter(cell(columns.service)), None) if columns.service == 0 else None
@@ -193,7 +246,7 @@ def _row(
         )
     done = False
     for index, role in columns.roles:
-        if columns.service is None and context.subject is None:
+        if columns.service is None and context.subject is None and row_subject is None:
             continue
         yield from (
             (s, *whole) for s in role_statements(subject, cell(index, topics=role[0] != CALLS), role, "table.role")

@@ -193,8 +193,10 @@ def decisions(connection: Connection, tenant: str, document: str) -> list[Decisi
 def put_quarantine(
     connection: Connection, tenant: str, document: str, level: Classification, rows: Sequence[QuarantineRow]
 ) -> None:
-    """Replace what is on record about a document's secrets."""
+    """Replace what is on record about a document's secrets. Where there is one, all claims of the document go, past ones too: they quote it."""
     connection.execute(_SQL["clear_quarantine"], {"tenant": tenant, "document": document})
+    if rows:
+        connection.execute(_SQL["forget_claims"], {"tenant": tenant, "document": document})
     for row in rows:
         values = {name: getattr(row, name) for name in QuarantineRow.__slots__}
         connection.execute(_SQL["add_quarantine"], values | {"tenant": tenant, "level": level.rank})

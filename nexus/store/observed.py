@@ -11,6 +11,7 @@ from typing import Any, Final
 import polars as pl
 
 from nexus.model.window import TimeRange
+from nexus.store.copied import copied
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
@@ -180,8 +181,13 @@ def _stage(connection: Connection, keys: pl.DataFrame) -> None:
     # The session's own, so that shards do not wait for one another.
     for name in ("stage_touched", "stage_revised", "clear_staging"):
         connection.execute(_SQL[name])
-    with connection.cursor() as cursor, cursor.copy(_SQL["copy_touched"]) as copy:
-        copy.write(_csv(keys.select(KEY)))
+    _copy(connection, "copy_touched", keys.select(KEY))
+
+
+def _copy(connection: Connection, name: str, rows: pl.DataFrame) -> None:
+    if rows.height:
+        with connection.cursor() as cursor, cursor.copy(_SQL[name]) as copy:
+            copy.write(copied(rows))
 
 
 def _frame(text: bytes) -> pl.DataFrame:
@@ -191,28 +197,24 @@ def _frame(text: bytes) -> pl.DataFrame:
     return rows.with_columns(pl.col(_BYTES).str.slice(2).str.decode("hex"))
 
 
-def replace_rows(connection: Connection, keys: pl.DataFrame, rows: pl.DataFrame) -> None:
-    """Put `rows` (`ROW_SCHEMA`) in the place of those of `keys` (`KEY`)."""
-    # What has no row any more is found here: of staging tables the planner knows nothing, and compares each with each.
-    gone = keys.join(rows, on=KEY, how="anti")
-    _stage(connection, gone)
-    _copy_revised(connection, rows)
-    if gone.height:
-        connection.execute(_SQL["drop_touched"])
-    connection.execute(_SQL["put_revised"])
+def replace_rows(connection: Connection, held: pl.DataFrame, rows: pl.DataFrame) -> None:
+    """Put `rows` (`ROW_SCHEMA`) in the place of those that are `held` (`KEY`): of the others none is there."""
+    rows = rows.select(list(ROW_SCHEMA))
+    # What goes and what is new is found here: of staging tables the planner knows nothing, and compares each with each.
+    gone = held.join(rows, on=KEY, how="anti")
+    revised = rows.join(held, on=KEY, how="semi")
+    if gone.height or revised.height:
+        _stage(connection, gone)
+        _copy(connection, "copy_revised", revised)
+        if gone.height:
+            connection.execute(_SQL["drop_touched"])
+        connection.execute(_SQL["put_revised"])
+    add_rows(connection, rows if revised.height == 0 else rows.join(held, on=KEY, how="anti"))
 
 
 def add_rows(connection: Connection, rows: pl.DataFrame) -> None:
     """Add `rows` (`ROW_SCHEMA`), of which none is there."""
-    _stage(connection, rows.clear())
-    _copy_revised(connection, rows)
-    connection.execute(_SQL["put_revised"])
-
-
-def _copy_revised(connection: Connection, rows: pl.DataFrame) -> None:
-    if rows.height:
-        with connection.cursor() as cursor, cursor.copy(_SQL["copy_revised"]) as copy:
-            copy.write(_csv(rows.select(list(ROW_SCHEMA))))
+    _copy(connection, "copy_rows", rows.select(list(ROW_SCHEMA)))
 
 
 def pending_rows(connection: Connection, shard: int) -> pl.DataFrame:
@@ -245,16 +247,6 @@ def rows_inside(connection: Connection, grain: int, over: pl.DataFrame, size: in
         "shard": shard,
     }
     return pl.DataFrame(connection.execute(_SQL["rows_inside"], values).fetchall(), schema=ROW_SCHEMA, orient="row")
-
-
-def _csv(frame: pl.DataFrame) -> bytes:
-    frame = frame.with_columns(
-        ("\\x" + pl.col(name).bin.encode("hex")).alias(name) for name in _BYTES if name in frame.columns
-    )
-    out = BytesIO()
-    # Quoted texts, so that an empty one is not null.
-    frame.write_csv(out, include_header=False, quote_style="non_numeric")
-    return out.getvalue()
 
 
 def touch_windows(connection: Connection, windows: pl.DataFrame, at: datetime) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from aggregator.codec import encode
 from aggregator.concepts import Infrastructure
 from aggregator.delta import delta, unseen
 from aggregator.merge import by_minute
@@ -16,6 +17,7 @@ from collector_receiver.otlp import decode_batch
 from nexus.model.coded import no_spans
 from nexus.model.span import Kind
 from nexus.model.tables import Sieve
+from nexus.store.copied import copied
 
 NOW_NS: Final = 1_800_000_000_000_000_000
 
@@ -50,7 +52,7 @@ def main() -> int:
     compile_now()
     change = delta(unseen(spans, no_spans())[0], no_spans(), Rules(infrastructure=Infrastructure((), ())))
     rows = by_minute(change.rows).came
-    return int(added(together([rows, rows])).totals.height) + int(Sieve(keys).may_hold(keys).sum())
+    return len(copied(encode(added(together([rows, rows]))))) + int(Sieve(keys).may_hold(keys).sum())
 
 
 if __name__ == "__main__":

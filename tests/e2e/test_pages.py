@@ -250,6 +250,10 @@ def test_phone_width(page: Page, site: Up, address: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     visit(page, site, address, f"{address}-phone")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    here = page.locator("#nav [aria-current]").bounding_box()
+    assert here is not None
+    assert here["x"] >= 0
+    assert here["x"] + here["width"] <= 390
 
 
 def test_hostile_names_stay_text(page: Page, site: Up) -> None:

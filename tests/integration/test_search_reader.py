@@ -18,6 +18,7 @@ from nexus.model.document import Classification
 from nexus.ports.curation import Decision
 from nexus.settings import load_settings
 from nexus.wiring.knowledge import retriever
+from nexus.wiring.provide.catalog import StoredCatalog
 from nexus.wiring.runtime import Runtime
 
 ME = Decision("default", "kim", "because", Classification.RESTRICTED)
@@ -54,6 +55,17 @@ def test_marked_stretches_are_above_their_document(index):
         hit.passage.text.strip().split()[-2:] for hit in index.search("ledger", "INTERNAL", route="keyword_only").hits
     ] == [["plain", "ledger"]]
     assert len(index.search("ledger", "RESTRICTED", route="keyword_only").hits) == 2
+
+
+def test_what_stands_above_a_reader_does_not_count_for_it(index):
+    index.write("a.md", "# A\n\nplain ledger\n\n<!-- classification: RESTRICTED -->\nhidden ledger\n")
+    index.write("b.md", "---\nclassification: RESTRICTED\n---\n# B\n\nall of it\n")
+    index.ingest()
+    catalog = StoredCatalog(index.database)
+    for clearance, passages, total in ((Classification.INTERNAL, [1], 1), (Classification.RESTRICTED, [2, 2], 4)):
+        assert sorted(found["passages"] for found in catalog.documents("default", clearance, ())) == passages
+        counts = catalog.counts("default", clearance, ())
+        assert (sum(counts["documents"].values()), counts["passages"]) == (len(passages), total)
 
 
 def test_tenants_and_namespaces_are_apart(index):

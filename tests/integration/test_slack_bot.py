@@ -12,7 +12,7 @@ import pytest
 from slack_sdk import WebClient
 from waiting import PATIENCE_S, until
 
-from api.slack.blocks import MAX_BLOCKS, MAX_SECTION, answer_blocks, cut, digest_blocks, escape
+from api.slack.blocks import MAX_BLOCKS, MAX_SECTION, _parts, answer_blocks, cut, digest_blocks, escape, section
 from api.slack.bot import Bot, BotOptions
 from nexus.errors import ConfigError, ModelUnavailable, StoreUnavailable
 from nexus.model.document import Classification
@@ -83,10 +83,11 @@ def test_outcomes(slack: FakeSlack) -> None:
 
     class Down:
         def answer(self, _: object) -> object:
-            raise StoreUnavailable("PostgreSQL does not answer")
+            raise StoreUnavailable("PostgreSQL does not answer <!channel>")
 
     assert bot(answerer=Down()).handle(mention("who calls fx?"), "E6", client(slack)) == "failed"
     assert "try again" in slack.posted[-1]["text"]
+    assert "<!channel>" not in str(slack.posted[-1])
 
     class Lying:
         name = "lying"
@@ -119,6 +120,9 @@ def test_nothing_in_a_text_can_mention_or_link() -> None:
     assert escape("<!channel> <@U1> & *bold*") == "&lt;!channel&gt; &lt;@U1&gt; &amp; \u200b*bold\u200b*"
     assert cut("x" * 10 + "&amp;", 14).endswith(" …")
     assert "&" not in cut("x" * 10 + "&amp;", 14)
+    assert _parts("x" * 8 + "&amp;" * 3, 10) == ["x" * 8, "&amp;&amp;", "&amp;"]
+    # A name of a host or channel in plain text becomes no link either.
+    assert section("see http://x.example and #general")["text"]["verbatim"] is True
 
 
 def test_a_long_answer_stays_inside_the_limits(slack: FakeSlack) -> None:
@@ -175,6 +179,8 @@ class Drift:
     def report(self, _: object) -> Report:
         found = self.newest
         self.read += 1
+        if self.read == 1:
+            raise StoreUnavailable("PostgreSQL does not answer yet")
         return found
 
 
@@ -231,7 +237,7 @@ def test_the_role_listens_in_socket_mode_and_posts_one_digest_a_run(
             "Ev3",
         )
         await asyncio.to_thread(
-            until, lambda: len(slack.posted) >= 2 and len(slack.acknowledged) >= 3 and drift.read > 0
+            until, lambda: len(slack.posted) >= 2 and len(slack.acknowledged) >= 3 and drift.read > 1
         )
         drift.newest = report("r2")
         await asyncio.to_thread(until, lambda: any(p["channel"] == "CDRIFT" for p in slack.posted))

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
 from observed_harness import codec, differences, in_process, key_of, label, plain
 from observed_reference_rules import reference
 from observed_worlds import world
+from traceql import matched
 
 from nexus.settings.aggregate import INFRASTRUCTURE_PATHS, INFRASTRUCTURE_RPC
 
@@ -28,3 +29,28 @@ def test_a_world(seed):
     services = {label(view["name"], view["environment"]): view for view in services}
     assert not differences({"expect": wanted}, edges, lambda edge: minutes[edge["rid"]], services)
     assert set(services) == set(wanted["services"])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_trace_queries_find_the_samples_of_a_world(seed):
+    """And of what they name not everything else: a query of messages leaves traces without any alone."""
+    spans = world(seed, 25)
+    traces = {}
+    for span in spans:
+        traces.setdefault(span["trace"], []).append(span)
+    talk = {
+        trace
+        for trace, mine in traces.items()
+        if any("messaging" in key for span in mine for key in span["attributes"])
+    }
+    for edge in in_process(spans)[0]:
+        query = edge.trace_query.query
+        assert all(matched(query, traces[example.trace_id]) for example in edge.exemplars), query
+        if edge.relation in {"PUBLISHES_OBSERVED", "SUBSCRIBES_OBSERVED"}:
+            others = [
+                mine
+                for trace, mine in traces.items()
+                if trace not in talk and not any(span["kind"] in {"PRODUCER", "CONSUMER"} for span in mine)
+            ]
+            assert others
+            assert not any(matched(query, mine) for mine in others), query

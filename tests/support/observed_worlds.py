@@ -31,6 +31,7 @@ SERVICES = (
     {"service.name": "mail", "k8s.pod.name": "mail-0"},
     {"service.name": "stock", "service.namespace": "shop", "deployment.environment.name": "prod"},
     {"service.name": "unknown_service:java", "service.instance.id": "j"},
+    {"service.name": "unknown_service"},
     {"service.name": " "},
     {},
 )
@@ -294,6 +295,9 @@ class World:
                 span["kind"] = self.rng.choice(("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"))
             if self.chance(0.01):
                 span["parent"] = self.rng.choice(("00" * 8, "ab" * 4, span["span"]))
+            if self.chance(0.005):
+                mate = self.rng.choice(mates)
+                span["parent"], mate["parent"] = mate["span"], span["span"]
             if self.chance(0.02):
                 move = self.rng.choice((-40, 25, 61_000, 20 * 60_000, 25 * HOUR_MS)) * MS
                 span["start_ns"] += move
@@ -302,7 +306,8 @@ class World:
         for span in again:
             if self.chance(0.7):
                 more = span["attributes"] | {"http.route": "/r"}
-                span |= {"end_ns": span["end_ns"] + MS, "status": "OK", "attributes": more}
+                later = self.rng.choice((0, 0, MS))
+                span |= {"end_ns": span["end_ns"] + later, "status": "OK", "attributes": more}
         kept += again
         self.rng.shuffle(kept)
         return kept

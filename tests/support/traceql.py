@@ -11,7 +11,7 @@ import re
 
 TOKEN = re.compile(
     r'\s*(?:(?P<text>"(?:[^"\\]|\\.)*")|(?P<op>>>|&&|\|\||=~|!=|[{}()=!])|(?P<name>(?:span|resource)\.[A-Za-z0-9_.\-]+|kind|name|status)'
-    r"|(?P<word>client|server|producer|consumer|internal|nil))"
+    r"|(?P<word>client|server|producer|consumer|internal|nil)|(?P<number>[0-9]+))"
 )
 
 
@@ -83,7 +83,8 @@ class Parser:
         compare = self.take("op", "=", "=~", "!=")
         if name == "kind" or self.next_is("nil"):
             return (compare, name, self.take("word"))
-        value = json.loads(self.take("text"))
+        number = self.tokens[self.at][0] == "number"
+        value = int(self.take("number")) if number else json.loads(self.take("text"))
         if compare == "=~":
             re.compile(value)
         return (compare, name, value)
@@ -142,7 +143,7 @@ def _holds(condition, span):
     value = _value(left, span)
     if right == "nil":
         return (value is None) == (operator == "=")
-    if not isinstance(value, str):
+    if type(value) is not type(right):
         return False
     if operator == "=~":
         return re.fullmatch(right, value, re.DOTALL) is not None

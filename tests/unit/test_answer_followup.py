@@ -16,6 +16,8 @@ HISTORY = (("who calls fx?", "fx is used by checkout [E1]."),)
     ("text", "query", "edits"),
     [
         ("how is it doing?", "how is fx doing?", ("pronoun",)),
+        ("what does it call?", "what does fx call?", ("pronoun",)),
+        ("그걸 누가 호출하나요?", "fx를 누가 호출하나요?", ("pronoun",)),
         ("그 서비스는 누가 호출하나요?", "fx는 누가 호출하나요?", ("pronoun",)),
         ("what does checkout call, as a table", "what does checkout call", ("format request",)),
         ("What is the retry limit according to runbook.md?", "What is the retry limit?", ("source restriction",)),

@@ -88,6 +88,9 @@ def test_a_name_with_two_meanings_is_not_guessed(text: str) -> None:
     ("text", "name"),
     [
         ("who calls zorblax?", "zorblax"),
+        ("is zorblax down?", "zorblax"),
+        ("may zorblax call payment?", "zorblax"),
+        ("is zorblax allowed to call payment?", "zorblax"),
         ("why does checkout call ledger-service?", "ledger-service"),
         ("누가 zorblax를 호출하나요?", "zorblax"),
     ],

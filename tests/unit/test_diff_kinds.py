@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 from designed.entity_names import entity_rid
+from diff import rank
 from diff.cadence import Cadence
 from diff.compare import kinds
 from diff.evidence import Evidence
+from diff.policy import Policy
 from diff.simulate import TrueEdge, says
+from diff.world import World
 from nexus.model.entity import Entity
 from nexus.model.registry import Registry
 from nexus.model.service import Node, NodeKind
@@ -38,6 +42,31 @@ def test_presence_grows_from_provisional_over_emerging_to_robust() -> None:
     young = sim(TrueEdge("a", "d", first_day=20))
     assert judged(young, KNOWN, until=22)["a", "CALLS", "d"] == {"emerging"}
     assert judged(young, KNOWN, until=40)["a", "CALLS", "d"] == {"robust"}
+
+
+def test_a_rank_grows_with_each_of_its_factors() -> None:
+    """Confidence x impact x reach x kind x novelty."""
+    evidence = sim(TrueEdge("a", "d")).evidence(60, KNOWN)
+    (row,) = [r for r in rows(evidence) if r.kind.status == "robust"]
+    reach, world, subject = rank.Reach(evidence.observed), row.world, row.subject
+    whole = rank.score(row.kind, row.verdict, subject, reach, world)
+    alone = rank.Reach(())
+    alone.busiest = reach.busiest
+    fewer = subject._replace(edges=tuple(replace(e, calls=1) for e in subject.edges))
+    less = [
+        rank.score(row.kind, row.verdict._replace(confidence=0.5), subject, reach, world),
+        rank.score(row.kind, row.verdict, fewer, reach, world),
+        rank.score(row.kind, row.verdict, subject, alone, world),
+        rank.score(replace(row.kind, weight=0.5), row.verdict, subject, reach, world),
+    ]
+    assert all(0 < one < whole for one in less), less
+    young = replace(
+        evidence,
+        histories={},
+        observed=tuple(replace(e, first_seen=evidence.window_to - timedelta(days=1)) for e in evidence.observed),
+    )
+    new = subject._replace(edges=tuple(e for e in young.observed if e.rid == subject.edges[0].rid))
+    assert rank.score(row.kind, row.verdict, new, reach, World(young, Policy())) > whole
 
 
 def test_a_canary_stays_emerging() -> None:

@@ -52,6 +52,8 @@ async function show() {
   document.title = `Nexus · ${t(page)}`;
   byId("skip").textContent = t("skip");
   byId("nav").replaceChildren(...PAGES.map((name) => h("a", {href: `#/${name}`, "aria-current": name === page ? "page" : null}, t(name))));
+  // On a narrow screen the row of pages is wider than what is seen of it.
+  document.querySelector("#nav [aria-current]")?.scrollIntoView({block: "nearest", inline: "nearest"});
   cleanup?.();
   cleanup = null;
   closePanel();

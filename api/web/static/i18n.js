@@ -9,7 +9,7 @@ const WORDS = {
   show: ["Show", "표시"], layers_both: ["Both layers", "두 계층"], layers_drift: ["Drift only", "차이만"], layers_observed: ["Observed", "관측"], layers_designed: ["Documented", "문서"],
   hops: ["Hops", "단계"], groups: ["Group", "묶기"], group_auto: ["When large", "클 때만"], group_none: ["Never", "안 함"], group_namespace: ["By namespace", "네임스페이스별"], infrastructure: ["Infrastructure", "인프라"],
   focus: ["Focus", "초점"], search_node: ["Name of a node", "노드 이름"], no_such_node: ["No node of that name", "그런 이름의 노드가 없습니다"], show_all: ["Show all", "전체 보기"], focus_here: ["Focus here", "여기에 초점"], ungroup: ["Ungroup", "묶음 풀기"], its_drift: ["Its drift", "차이 보기"],
-  nodes: ["nodes", "노드"], edges: ["edges", "관계"], grouped_from: ["grouped from", "원래"], as_table: ["As a table", "표로 보기"], zoom_in: ["Zoom in", "확대"], zoom_out: ["Zoom out", "축소"], zoom_fit: ["Fit", "맞춤"],
+  nodes: ["nodes", "노드"], edges: ["edges", "관계"], edges_all: ["Edges", "관계"], grouped_from: ["grouped from", "원래"], as_table: ["As a table", "표로 보기"], zoom_in: ["Zoom in", "확대"], zoom_out: ["Zoom out", "축소"], zoom_fit: ["Fit", "맞춤"],
   map_empty: ["Nothing to draw yet", "아직 그릴 것이 없습니다"], map_empty_do: ["Ingest documents, or point an OpenTelemetry collector at this service. For example:", "문서를 넣거나 OpenTelemetry 수집기를 연결하세요. 예:"],
   source: ["From", "출발"], target: ["To", "도착"], relation: ["Relation", "관계"], verdict: ["Verdict", "판정"],
   rel_CALLS: ["calls", "호출"], rel_PUBLISHES: ["publishes", "발행"], rel_SUBSCRIBES: ["subscribes", "구독"],

@@ -14,7 +14,7 @@ export async function render(root) {
 // What an operator looks at first.
 function tiles({observed, documents}) {
   const tile = (key, value) => h("div", {class: "counter"}, h("b", {}, value), h("span", {}, t(key)));
-  return h("div", {class: "counters"}, tile("services", number(observed.services ?? 0)), tile("edges", number(observed.edges ?? 0)), tile("lag_bytes", number(observed.lag_bytes ?? 0)), tile("late", number(observed.late_spans ?? 0)),
+  return h("div", {class: "counters"}, tile("services", number(observed.services ?? 0)), tile("edges_all", number(observed.edges ?? 0)), tile("lag_bytes", number(observed.lag_bytes ?? 0)), tile("late", number(observed.late_spans ?? 0)),
     tile("documents", number(Object.values(documents.documents ?? {}).reduce((sum, n) => sum + n, 0))), tile("vectors_pending", number(documents.vectors_pending ?? 0)));
 }
 

@@ -60,7 +60,10 @@ WITH visible AS NOT MATERIALIZED (
       AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
 )
 SELECT rid, namespace, uri, path, suffix, title, doc_type, revision, fingerprint, classification, tier, status,
-       (SELECT o.rid FROM visible o WHERE o.rid = d.superseded_by) AS superseded_by, modified_at, indexed_at, passages, metadata
+       (SELECT o.rid FROM visible o WHERE o.rid = d.superseded_by) AS superseded_by, modified_at, indexed_at,
+       -- Of a document that the reader may see there may be passages that it may not.
+       (SELECT coalesce(sum(s.passages), 0)::integer FROM segment s WHERE s.tenant = d.tenant AND s.document = d.rid AND s.level <= %(level)s) AS passages,
+       metadata
 FROM visible d
 WHERE (%(status)s = '' OR status = %(status)s)
   AND (%(text)s = '' OR strpos(lower(title), lower(%(text)s)) > 0 OR strpos(lower(path), lower(%(text)s)) > 0)
@@ -69,12 +72,19 @@ ORDER BY rid
 LIMIT %(limit)s
 
 -- name: count_documents
-SELECT status, count(*), sum(passages)
-FROM document
-WHERE tenant = %(tenant)s
-  AND array_position(ARRAY['PUBLIC', 'INTERNAL', 'RESTRICTED'], classification) - 1 <= %(level)s
-  AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
-GROUP BY status
+WITH visible AS (
+    SELECT rid, status FROM document
+    WHERE tenant = %(tenant)s
+      AND array_position(ARRAY['PUBLIC', 'INTERNAL', 'RESTRICTED'], classification) - 1 <= %(level)s
+      AND (cardinality(%(namespaces)s::text[]) = 0 OR namespace = ANY (%(namespaces)s))
+), held AS (
+    SELECT document, sum(passages) AS passages FROM segment
+    WHERE tenant = %(tenant)s AND level <= %(level)s
+    GROUP BY document
+)
+SELECT v.status, count(*), coalesce(sum(h.passages), 0)
+FROM visible v LEFT JOIN held h ON h.document = v.rid
+GROUP BY v.status
 ORDER BY status
 
 -- name: set_status
@@ -110,6 +120,9 @@ ORDER BY id
 
 -- name: clear_quarantine
 DELETE FROM quarantine WHERE tenant = %(tenant)s AND document = %(document)s
+
+-- name: forget_claims
+DELETE FROM designed_claim WHERE tenant = %(tenant)s AND document_rid = %(document)s
 
 -- name: add_quarantine
 INSERT INTO quarantine (tenant, document, namespace, path, kind, place, line, level, found_at)

@@ -37,7 +37,7 @@ CREATE TEMPORARY TABLE IF NOT EXISTS observed_revised (LIKE observed_revised INC
 TRUNCATE observed_touched, observed_revised
 
 -- name: copy_touched
-COPY observed_touched (tenant, grain, edge, start, shard) FROM STDIN (FORMAT csv)
+COPY observed_touched (tenant, grain, edge, start, shard) FROM STDIN (FORMAT binary)
 
 -- name: existing
 SELECT r.tenant, r.grain, r.edge, r.start, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed,
@@ -50,7 +50,13 @@ WHERE r.grain >= 0
 COPY observed_revised (
     tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
     client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
-) FROM STDIN (FORMAT csv)
+) FROM STDIN (FORMAT binary)
+
+-- name: copy_rows
+COPY observed_row (
+    tenant, grain, edge, start, facts, calls, handled, messages, retries, client_errors, server_errors, errors, cancelled, observed, clock_suspect, queue_unmeasured,
+    client_sum, server_sum, queue_sum, first_ns, last_ns, client_min, client_max, server_min, server_max, queue_min, queue_max, bags, sketches, shown, examples, shard
+) FROM STDIN (FORMAT binary)
 
 -- name: drop_touched
 DELETE FROM observed_row r USING observed_touched t

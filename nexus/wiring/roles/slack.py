@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 import structlog
@@ -63,32 +64,29 @@ class SlackRole:
     async def run(self) -> None:
         """Post one digest a run, until stopped."""
         channel = self._runtime.settings.slack.digest_channel
-        last = await asyncio.to_thread(self._newest) if channel else ""
+        last: str | None = None
         while not self._stopping.is_set():
-            try:
+            if channel:
+                last = await asyncio.to_thread(self._post_new, channel, last)
+            with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(DIGEST_EVERY_S):
                     await self._stopping.wait()
-            except TimeoutError:
-                if channel:
-                    last = await asyncio.to_thread(self._post_new, channel, last)
-
-    def _newest(self) -> str:
-        report = self._report()
-        return report.run.id if report is not None else ""
 
     def _report(self) -> Report | None:
         return self._runtime.get(DriftReader).report(
             FindingFilter(self._reader.tenant, self._reader.clearance, self._reader.namespaces, limit=200)
         )
 
-    def _post_new(self, channel: str, last: str) -> str:
+    def _post_new(self, channel: str, last: str | None) -> str | None:
+        """Post the newest run where it is another than the last; the run that stands now. The first that is seen (`last` is None) was there before."""
         from slack_sdk.errors import SlackClientError
 
         try:
             report = self._report()
-            if report is None or report.run.id == last:
-                return last
-            self._bot.digest(self._client, channel, report)
+            if report is None:
+                return last or ""
+            if last is not None and report.run.id != last:
+                self._bot.digest(self._client, channel, report)
         except (NexusError, SlackClientError, OSError) as error:
             # Tried again at the next look.
             log.warning("slack_digest_failed", error=type(error).__name__)
