@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from answer.asks import verdicts_asked
+from nexus.model.finding import Flag
 from nexus.ports.answers import Packet, QuestionKind
 
 STATEMENT = {
@@ -55,6 +57,8 @@ def _hint(packet: Packet, *, korean: bool) -> str:
         at = packet.window.start.strftime("%Y-%m-%d %H:%M")
         return f"{at} UTC 이후 달라진 관측이 없습니다." if korean else f"No observed dependency changed since {at} UTC."
     if packet.kind is QuestionKind.DOCUMENTED and not packet.subjects and packet.findings:
+        if verdicts_asked(packet.query) != {Flag.OBSERVED_ONLY}:
+            return "마지막 비교에서 그런 것은 나오지 않았습니다." if korean else "The last comparison found none."
         return (
             "마지막 비교에서 문서에 없는 관측은 나오지 않았습니다."
             if korean

@@ -27,9 +27,9 @@ _KEPT = re.compile(
     _I,
 )
 _ALIVE = re.compile(
-    rf"\b(?:is|are|was|were|has|have|did)\b.*{S}.*\b(?:down|up(?!\s+to)|alive|dead|running|available|unavailable|offline|online|(?:un)?reachable|responding|answering|crashed|gone|out of service|still there|working|ok(?:ay)?|broken)\b"
+    rf"\b(?:is|are|was|were|has|have|did)\b.*{S}.*\b(?:down|up(?!\s+to)|alive|dead|running(?!\s+(?:on|in|with|as|under))|available(?!\s+(?:in|for|to|as|on))|unavailable|offline|online|(?:un)?reachable|responding|answering|crashed|gone|out of service|still there|working(?!\s+(?:on|with))|ok(?:ay)?|broken(?!\s+(?:into|down)))\b"
     rf"|^\W*{S}\s+(?:is\s+)?(?:down|dead|up|alive|offline)\b"
-    rf"|{S}.*(?:죽었|죽어\s*있|죽은|다운|내려갔|내려가\s*있|살아|떠\s*있|동작|작동|돌아가|응답(?!\s*시간)|멈췄|멈춘|꺼졌|꺼져|먹통|접속이?\s*(?:되|안))",
+    rf"|{S}.*(?:죽었|죽어\s*있|죽은|다운|내려갔|내려가\s*있|살아|떠\s*있|(?:동작|작동|응답)\s*(?:중|하(?:고|나|니|는지)|해\s*\?|안)|잘?\s*돌아가|멈췄|멈춘|꺼졌|꺼져|먹통|접속이?\s*(?:되|안))",
     _I,
 )
 _CONFLICT = re.compile(
@@ -53,12 +53,12 @@ _NARROWED = (
 _DRIFT = re.compile(r"\bdrift\w*\b|\bcompare\b|\breality\b|드리프트|비교|실제", _I)
 _DOCS = r"(?:docs?|documents?|documentation|design|diagrams?|architecture|spec\w*|readme)"
 _REALITY = re.compile(
-    rf"\b{_DOCS}\b.*\b(?:right|correct|accurate|true|wrong|outdated|out of date|up[- ]to[- ]date|stale|trust\w*|agree\w*|reality|real|actual\w*|match\w*|current|lie|lies)\b|\b(?:compare|diff\w*|match\w*|agree\w*)\b.*\b{_DOCS}\b|\b{_DOCS}\b.*\b(?:traces?|telemetry)\b"
+    rf"\b{_DOCS}\b.*\b(?:right|correct|accurate|true|wrong|outdated|out of date|up[- ]to[- ]date|stale|trust\w*|agree\w*|reality|match\w*|lies)\b|\b(?:compare|diff\w*|match\w*|agree\w*)\b.*\b{_DOCS}\b|\b{_DOCS}\b.*\b(?:traces?|telemetry)\b"
     r"|(?:문서|설계|다이어그램|명세)\S*\s.*(?:맞|틀리|정확|일치|다른|다르|실제|최신|트레이스|텔레메트리|어긋|믿)|(?:실제|트레이스|텔레메트리)\S*\s.*(?:문서|설계)",
     _I,
 )
 _EVER = re.compile(
-    r"\b(?:ever|never|seen|observed|since when|last time|when\b.*\blast|happen\w*|(?:a)?synchronous\w*|(?:a)?sync|wait\w*|directly|over what|which protocol)\b|관측|적이?\s*(?:있|없)|언제|마지막|동기|기다리|기다려|프로토콜",
+    r"\b(?:ever|never|seen|observed|since when|last time|(?:a)?synchronous\w*|(?:a)?sync|wait\w*|over what|which protocol)\b|관측|(?:비)?동기(?!화)|기다리|기다려|프로토콜",
     _I,
 )
 _ARROW = re.compile(rf"{S}\s*(?:->|→|=>|-->)\s*(?:the\s+)?{S}")
@@ -73,6 +73,19 @@ _ANYTHING = re.compile(
 )
 
 
+# A text is asked for, however much it speaks of conflicts, promises or life.
+_EXPLAIN = re.compile(
+    r"^\W*(?:how|explain|describe)\b|\bhow (?:do|does|is|are|to|should)\b|\b(?:polic(?:y|ies)|procedures?|runbooks?|what happens|what (?:do|should)|who (?:do|handles)|steps?|penalt\w*|should|must)\b"
+    r"|어떻게|방식|원리|설명|정책|절차|방법|런북|해야|하면",
+    _I,
+)
+# What a question about verdicts speaks of; a conflict of versions, or of bookings, is none.
+_ABOUT = re.compile(
+    r"\b(?:docs?|documents?|documentation|design|traces?|telemetry|rules?|promis\w*|slos?|slas?|calls?|dependenc\w*|drift)\b|문서|설계|트레이스|텔레메트리|규칙|약속|호출|의존|SLO|SLA"
+    r"|^\W*(?:list|show|what|which|any|are there)\b[^⟦]{0,12}\bconflicts?\W*(?:are there|do we have)?\W*$",
+    _I,
+)
+_SEEN = re.compile(r"\b(?:reality|traces?|telemetry|traffic|compare|drift)\b|실제|트레이스|텔레메트리|비교", _I)
 _NAME = r"(?!any|some|every|it\b|there\b|this\b|that\b|the\b)[a-z][\w./-]+"
 _UNKNOWN_ALIVE = re.compile(rf"^\W*(?:is|was)\s+(?:the\s+)?{_NAME}\s+(?:down|alive|dead|running|offline|healthy)\b", _I)
 _UNKNOWN_MAY = re.compile(
@@ -83,7 +96,10 @@ _UNKNOWN_MAY = re.compile(
 def kind_asked(masked: str, count: int) -> tuple[QuestionKind, Asks] | None:
     """The kind and what it asks, where that is plain whatever else the text speaks of; None: the tables of cues decide. `count`: names in the text."""
     if count == 0:
-        if _CONFLICT.search(masked) or _REALITY.search(masked) or _unseen(masked):
+        told = (_CONFLICT.search(masked) and _ABOUT.search(masked)) or (
+            _REALITY.search(masked) and _SEEN.search(masked)
+        )
+        if not _EXPLAIN.search(masked) and (told or _unseen(masked)):
             return K.DOCUMENTED, Asks.PLAIN
         if _ANYTHING.search(masked):
             return K.CHANGED, Asks.PLAIN
@@ -108,7 +124,7 @@ def kind_asked(masked: str, count: int) -> tuple[QuestionKind, Asks] | None:
 
 def kind_at_last(masked: str, count: int) -> tuple[QuestionKind, Asks] | None:
     """The same, for what no cue of the tables and no verb of relation decides."""
-    if count == 1 and _ALIVE.search(masked):
+    if count == 1 and _ALIVE.search(masked) and not _EXPLAIN.search(masked):
         return K.HEALTH, Asks.ALIVE
     if count >= 2 and (_ARROW.search(masked) or _EVER.search(masked)):
         return K.WHY, Asks.PLAIN

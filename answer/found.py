@@ -11,6 +11,7 @@ from answer import graph
 from answer.evidence import total
 from answer.question import Question
 from answer.sources import GraphSource, is_side
+from nexus.model.claim import Modality
 from nexus.model.edge import DesignedEdge, ObservedEdge
 from nexus.model.entity import Entity
 from nexus.model.window import TimeRange
@@ -76,6 +77,15 @@ def edges_for(question: Question, source: GraphSource, now: datetime) -> Found:
     if question.kind in {K.HEALTH, K.DOCUMENTED}:
         return Found(sorted(((e, 0) for e in touching), key=_rank), about=(subject,))
     return _context(question, source)
+
+
+def answers(question: Question, found: Found) -> bool:
+    """Whether edges have something to say to what is asked beyond their kind: a promise in numbers; a rule, or of two names any edge at all."""
+    claims = [c for edge, _ in found.edges if isinstance(edge, DesignedEdge) for c in edge.claims]
+    if question.asks is Asks.PROMISE:
+        return any(c.quantities for c in claims)
+    rules = any(c.exclusivity or c.modality is Modality.FORBIDDEN for c in claims)
+    return rules or (len(question.subjects) > 1 and bool(found.edges)) or bool(question.unknown or question.ambiguous)
 
 
 def _rank(item: tuple[Edge, int]) -> tuple[int, bool, int, str]:

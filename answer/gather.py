@@ -10,13 +10,13 @@ from answer.codevalues import beside, names_in
 from answer.debt import debts
 from answer.fit import relevant
 from answer.followup import Rewritten, rewrite
-from answer.found import DEFAULT_SINCE, MAX_EDGES, Found, edges_for
+from answer.found import DEFAULT_SINCE, MAX_EDGES, Found, answers, edges_for
 from answer.names import similar
 from answer.question import Question, analyse
 from answer.sources import GraphSource, Ports
 from nexus.errors import DependencyError, StoreUnavailable
 from nexus.model.entity import Entity
-from nexus.model.finding import Finding
+from nexus.model.finding import Finding, Flag
 from nexus.model.registry import Registry
 from nexus.model.window import TimeRange
 from nexus.ports.answers import (
@@ -59,10 +59,16 @@ def gather(request: AnswerRequest, ports: Ports, now: datetime) -> tuple[Packet,
     source.window = window
     result = _search(request, rewritten, ports.retriever)
     found = edges_for(question, source, now) if request.include_graph and rewritten.source != "documents" else Found([])
+    if question.asks in {Asks.PERMISSION, Asks.PROMISE} and not answers(question, found):
+        # No edge holds such a rule or promise: a text may.
+        question = replace(question, kind=K.DOCUMENT, asks=Asks.PLAIN)
+        found = edges_for(question, source, now) if request.include_graph else found
     if (
         not found.edges
         and question.kind not in {K.DOCUMENT, K.CHANGED}
         and not (question.named or question.ambiguous or question.unknown)
+        # That no rule is broken is said by the comparison, and not by the text of a rule.
+        and question.verdicts <= {Flag.OBSERVED_ONLY}
     ):
         # A question about the graph that names nothing there: documents may still speak of it.
         asked = replace(question, kind=K.DOCUMENT)

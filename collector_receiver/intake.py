@@ -274,6 +274,9 @@ class Intake:
             telemetry.OTLP_ACK_SECONDS.observe(now - pending.began)
             if isinstance(result, Outcome):
                 telemetry.OTLP_BATCH_SPANS.observe(result.accepted)
+            else:
+                # It is a value from here on. The frames that it was raised in hold it, and the whole batch, until garbage is collected.
+                result.with_traceback(None)
         telemetry.OTLP_SPANS.inc(sum(result.accepted for _, result in answers if isinstance(result, Outcome)))
         for deliver in {pending.deliver for pending, _ in answers}:
             deliver([(pending.sender, result) for pending, result in answers if pending.deliver == deliver])

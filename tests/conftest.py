@@ -33,6 +33,7 @@ settings.load_profile("untimed")
 
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 4 << 30
+PREFIX = "nexus-tests-"
 CASES = Path(__file__).parent / "cases"
 
 
@@ -40,12 +41,28 @@ CASES = Path(__file__).parent / "cases"
 def postgres_server() -> Iterator[EmbeddedPostgres]:
     """One server for the test session, with a migrated template database: in memory where there is room, for a database is 600 files."""
     roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES
-    with tempfile.TemporaryDirectory(prefix="nexus-tests-", dir=MEMORY if roomy else None) as folder:
+    parent = MEMORY if roomy else Path(tempfile.gettempdir())
+    _clear_up(parent)
+    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=parent) as folder:
         server = EmbeddedPostgres(Path(folder), {"fsync": "off", "full_page_writes": "off"})
         url = server.start()
         migrate(url)
         yield server
         server.stop()
+
+
+def _clear_up(parent: Path) -> None:
+    """End the servers of sessions that were killed, and give their memory back."""
+    for left in parent.glob(f"{PREFIX}*-*"):
+        number = left.name.removeprefix(PREFIX).partition("-")[0]
+        if (
+            Path("/proc/self").exists()
+            and not Path("/proc", number).exists()
+            and left.owner() == Path("/proc/self").owner()
+        ):
+            server = EmbeddedPostgres(left)
+            server._stop_orphan(server._binaries())
+            shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager

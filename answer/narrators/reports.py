@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from answer.evidence import ms, percent, promises, shown
 from answer.graph import stands
+from answer.language import sentences
 from answer.narrators import phrases as say
 from nexus.model.claim import Modality
 from nexus.model.edge import DesignedEdge, ObservedEdge
@@ -100,9 +101,13 @@ def _drift(items: Sequence[EdgeEvidence], wanted: Callable[[Finding], bool]) -> 
     for item in items:
         for finding in item.findings:
             if finding.summary and finding.flag is not Flag.CONFIRMED and wanted(finding):
-                summaries[finding.fingerprint] = finding.summary.rstrip(".")
+                summaries[finding.fingerprint] = finding.summary
                 cites.setdefault(finding.fingerprint, []).append(item)
-    return {f: f"{summary} {say.cite(cites[f])}." for f, summary in summaries.items()}
+    # A summary may be of two sentences; each has its sources.
+    return {
+        f: " ".join(f"{part.rstrip('.')} {say.cite(cites[f])}." for part in sentences(summary))
+        for f, summary in summaries.items()
+    }
 
 
 def _settled(finding: Finding) -> bool:

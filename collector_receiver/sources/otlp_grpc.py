@@ -234,9 +234,10 @@ def _deliver(answers: Sequence[tuple[Call, Outcome | NexusError]]) -> None:
     for call, result in answers:
         with _answering(call):
             if isinstance(result, NexusError):
-                raise result
-            _OK.inc()
-            call.finish(grpc.StatusCode.OK, message=response(result))
+                _refuse(call, result)
+            else:
+                _OK.inc()
+                call.finish(grpc.StatusCode.OK, message=response(result))
 
 
 @contextlib.contextmanager

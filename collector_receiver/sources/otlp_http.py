@@ -200,9 +200,14 @@ class OtlpHttpServer:
         assert self._loop is not None
         outcome: asyncio.Future[Outcome] = self._loop.create_future()
         gzip, reserved = request.notes["gzip"], request.reserved
-        self._intake.submit(Pending(body, tenant, self._deliver, outcome, _json(request), gzip, reserved))
+        pending = Pending(body, tenant, self._deliver, outcome, _json(request), gzip, reserved)
+        self._intake.submit(pending)
         request.reserved = 0  # it is the intake's from here on
-        return await outcome
+        try:
+            return await outcome
+        finally:
+            # An error that it holds would hold it, and what else is here.
+            del outcome, pending
 
     def _deliver(self, answers: Sequence[tuple[asyncio.Future[Outcome], Outcome | NexusError]]) -> None:
         assert self._loop is not None

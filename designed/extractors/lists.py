@@ -46,23 +46,21 @@ def list_statements(
         if made:
             return made
     role = role_of(lead.rstrip(":")) if lead else None
-    inline = re.match(r"\s*([^:]{3,40}):\s+", flat.text)
+    inline = re.match(r"\s*([^:]{2,40}):\s+", flat.text)
     subject = _subject(context)
     if role is not None and subject is not None and not _START_ORDER.search(_above(document, parent)):
-        return [
-            (s, 0, len(flat.text))
-            for s in _roles(subject, entries(flat, 0, len(flat.text), found, topics=role[0] != CALLS), role)
-        ]
+        things = entries(flat, 0, len(flat.text), found, topics=role[0] != CALLS)
+        # "payment, stock" are two; of "payment: charges cards through Stripe" only the first is meant.
+        things = things if _only_names(flat, 0, things) else things[:1]
+        return [(s, 0, len(flat.text)) for s in role_statements(subject, things, role, "list.role")]
     if (
         inline is not None
         and subject is not None
         and (own := role_of(inline[1])) is not None
         and not _START_ORDER.search(_above(document, block))
     ):
-        return [
-            (s, 0, len(flat.text))
-            for s in _roles(subject, entries(flat, inline.end(), len(flat.text), found, topics=own[0] != CALLS), own)
-        ]
+        things = entries(flat, inline.end(), len(flat.text), found, topics=own[0] != CALLS)
+        return [(s, 0, len(flat.text)) for s in role_statements(subject, things, own, "list.role")]
     if flat.code and flat.code[0][0] <= 1 and _FILE.match(flat.text) is not None:
         return []
     if (
@@ -73,7 +71,7 @@ def list_statements(
     ):
         role = _role_above(document, block)
         if role is not None and _only_names(flat, match.end(), found[1:]):
-            return [(s, 0, len(flat.text)) for thing in found[1:] for s in _roles(found[0], [thing], role)]
+            return [(s, 0, len(flat.text)) for s in role_statements(found[0], found[1:], role, "list.role")]
         return _of_lead(flat, found, match.end(), context)
     return None
 
@@ -178,9 +176,10 @@ def _of_lead(flat: Flat, found: Sequence[Name], start: int, context: Context) ->
     return made
 
 
-def _roles(subject: Name, things: Sequence[Name], role: Role) -> Iterator[Statement]:
+def role_statements(subject: Name, things: Sequence[Name], role: Role, rule: str) -> Iterator[Statement]:
+    """Each entry in its role to the subject."""
     relation, turned = role
-    for thing in things[:1]:
+    for thing in things:
         source, target = (thing, subject) if turned else (subject, thing)
         if not source.passive and source.key != target.key and not (relation == CALLS and target.topic):
             yield Statement(
@@ -189,7 +188,7 @@ def _roles(subject: Name, things: Sequence[Name], role: Role) -> Iterator[Statem
                 source.key,
                 target.raw,
                 target.key,
-                "list.role",
+                rule,
                 0,
                 drawn="reversed" if turned else "",
             )

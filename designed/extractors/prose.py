@@ -26,7 +26,7 @@ from designed.extractors.subjects import is_dependency, is_whole, subject_of
 from designed.extractors.tables import table_statements
 from designed.place import Lines
 from designed.reader import Place, RawClaim, RawName
-from nexus.model.claim import Via
+from nexus.model.claim import Modality, Via
 from nexus.model.document import SourceText
 from nexus.model.names import HANGUL_WORD
 from nexus.model.registry import Registry
@@ -128,7 +128,8 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
     hangul = HANGUL_WORD.search(raw) is not None
     arrows = ARROW.search(source, block.start, block.end) is not None
     lowered = raw.lower()
-    if not arrows and HINT.search(lowered) is None and not (hangul and KO_HINT.search(lowered)):
+    # An item may say all by where it stands: "DB: MySQL", or MySQL below "Depends on".
+    if not (arrows or block.item) and HINT.search(lowered) is None and not (hangul and KO_HINT.search(lowered)):
         return
     flat = document.flat(block.start, block.end)
     found = names.find(flat)
@@ -142,7 +143,7 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
             for statement in arrow_statements(flat, start, end, sorted([*wide, *topics], key=lambda n: n.start), drawn):
                 yield claim_of(document.lines, flat, start, end, statement)
     if block.item:
-        context = replace(context, rule="list_en")
+        context = replace(context, rule="list_en", heading=_unchecked(document, block) or context.heading)
         listed = list_statements(document, block, flat, found, context)
         if listed is not None:
             for statement, start, end in listed:
@@ -181,6 +182,11 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         previous = single
         topic = _topic_of(statements) or (topic if not statements else None)
     yield from pending
+
+
+def _unchecked(document: Document, item: Block) -> Modality | None:
+    """‘- [ ] A calls B’ is not done yet."""
+    return Modality.PLANNED if document.text[: item.start].endswith("[ ] ") else None
 
 
 def _topic_of(statements: Sequence[Statement]) -> Name | None:

@@ -30,8 +30,8 @@ _ROLES: tuple[tuple[Role, str], ...] = (
     ),
     (
         (CALLS, False),
-        r"depends? on|dependenc(?:y|ies)|service dependencies|(?:downstream|external|internal|runtime|service|upstream) dependenc(?:y|ies)|calls|calls to|uses|downstream(?: services?)?|external (?:services?|systems?|apis?|integrations?)|integrations?|integrates with|outbound(?: calls)?|talks to|required services|data ?stores?|databases?"
-        r"|외부 ?(?:연동|시스템|서비스|api)|연동(?: ?(?:서비스|시스템|대상|api))?|의존(?:성| ?서비스| ?관계| ?대상)?|호출(?:하는)?(?: ?(?:서비스|대상|api|목록))?|사용 ?(?:하는 )?서비스|내부 ?연동|저장소|데이터베이스|데이터 ?저장소",
+        r"depends? on|dependenc(?:y|ies)|service dependencies|(?:downstream|external|internal|runtime|service|upstream) dependenc(?:y|ies)|calls|calls to|uses|downstream(?: services?)?|external (?:services?|systems?|apis?|integrations?)|integrations?|integrates with|outbound(?: calls)?|talks to|required services|data ?stores?|databases?|dbs?|caches?"
+        r"|외부 ?(?:연동|시스템|서비스|api)|연동(?: ?(?:서비스|시스템|대상|api))?|의존(?:성| ?서비스| ?관계| ?대상)?|호출(?:하는)?(?: ?(?:서비스|대상|api|목록))?|사용 ?(?:하는 )?서비스|내부 ?연동|저장소|데이터베이스|데이터 ?저장소|디비|캐시",
     ),
 )
 _COMPILED = tuple((role, re.compile(rf"(?:{pattern})\s*(?:\(.*\))?", re.IGNORECASE)) for role, pattern in _ROLES)

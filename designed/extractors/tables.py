@@ -14,7 +14,7 @@ from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat, sentences
 from designed.extractors.flows import ARROW, arrow_statements
-from designed.extractors.lists import address_statements
+from designed.extractors.lists import address_statements, role_statements
 from designed.extractors.matrices import matrix
 from designed.extractors.names import Name, Names
 from designed.extractors.prose_en import english_statements
@@ -314,19 +314,6 @@ def replace_span(name: Name, shift: int) -> Name:
         name.product,
         name.brought,
     )
-
-
-def role_statements(subject: Name, things: Sequence[Name], role: Role, rule: str) -> Iterator[Statement]:
-    """Each entry in its role to the subject."""
-    relation, turned = role
-    for thing in things:
-        source, target = (thing, subject) if turned else (subject, thing)
-        if source.passive or (relation == CALLS and target.topic and not target.product):
-            continue
-        if relation == CALLS and target.topic:
-            continue
-        if source.key != target.key:
-            yield _statement(relation, source, target, rule, drawn="reversed" if turned else "")
 
 
 def _context_name(context: Context) -> Name | None:

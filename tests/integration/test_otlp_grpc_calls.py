@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
@@ -12,6 +13,10 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from collector_receiver.intake import Pending
+from collector_receiver.otlp import Decoded
+from nexus.errors import Overloaded
 
 sys.path.insert(0, str(Path(__file__).parent))
 from otlp_harness import METHOD, SERVICE, body, export, serve
@@ -160,3 +165,26 @@ def test_calls_beyond_those_that_may_wait_are_refused_at_once(tmp_path, monkeypa
     finally:
         go.set()
         served.stop()
+
+
+def test_what_was_refused_is_not_held_until_garbage_is_collected(served, channel):
+    """An error that is kept holds the frames that it was raised in, and these the batch."""
+
+    def full(spans):
+        raise Overloaded("full", retry_after=1)
+
+    served.log.fail = full
+    call = channel.unary_unary(METHOD)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(20):
+            assert code_of(lambda: call(b"\xff", timeout=30)) == "INVALID_ARGUMENT"
+            assert code_of(lambda: call(body(), timeout=30)) == "RESOURCE_EXHAUSTED"
+            assert served.post(b"\xff")[0] == 400
+            assert served.post(body())[0] == 503
+        held = sum(isinstance(one, Decoded | Pending) for one in gc.get_objects())
+    finally:
+        gc.enable()
+    # Those of the last requests may be in the hands of the threads that took them.
+    assert held < 10

@@ -125,7 +125,7 @@ def test_more_reads_than_allowed_wait_in_their_senders_and_then_are_refused(tmp_
                 yield body(first=9)
 
             slow = channel.stream_unary(METHOD).future(never(), timeout=120)
-            until(served.receiver._grpc._reads.locked)
+            until(lambda: served.receiver._grpc._reading)
             with pytest.raises(grpc.RpcError) as refused:
                 channel.unary_unary(METHOD)(body(), timeout=120)
             assert refused.value.code().name == "RESOURCE_EXHAUSTED"

@@ -16,7 +16,7 @@ from diff.korean import finding_in
 from diff.policy import Policy
 from diff.simulate import Cache, Sim, TrueEdge, midnight, says
 from nexus.model.claim import Modality, Quantity
-from nexus.model.document import Classification
+from nexus.model.document import Classification, DocumentRef, Passage, Tier
 from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
 from nexus.model.registry import Registry
 from nexus.model.service import Coverage, CoverageRange, NodeKind, RangeState
@@ -87,11 +87,11 @@ MADE = compare(EVIDENCE, Policy())
 FINDINGS = [row.finding for row in MADE.seen_with(MADE.labels)]
 
 
-def answer(question: str, gaps: Coverage | None = None, findings=FINDINGS) -> Answer:
+def answer(question: str, gaps: Coverage | None = None, findings=FINDINGS, passages=(), documents=DOCUMENTS) -> Answer:
     ports = Ports(
-        MemoryRetriever("default", ()),
+        MemoryRetriever("default", passages),
         MemoryObserved("default", SEEN, measured=measured, gaps=gaps or Coverage(complete=True)),
-        MemoryDesigned("default", DOCUMENTS, Registry(SIM.entities())),
+        MemoryDesigned("default", documents, Registry(SIM.entities())),
         MemoryDrift("default", findings, NOW),
     )
     service = AnswerService(ports, TemplateNarrator(), lambda: NOW)
@@ -194,8 +194,42 @@ def test_verdicts_of_all_documents_are_those_asked_for() -> None:
     assert verdicts_asked("is anything undocumented?") == {"observed_only"}
 
 
+def test_that_no_rule_is_broken_is_said_by_the_comparison_and_not_by_a_rule() -> None:
+    rule = Passage(
+        "p",
+        DocumentRef("d", "Rules", "rules.md", "r"),
+        0,
+        ("Rules",),
+        (1, 1),
+        ONLY,
+        Classification.INTERNAL,
+        Tier.AUTHORED,
+    )
+    kept = [f for f in FINDINGS if f.status != "only_by"]
+    found = answer("which rules are violated?", findings=kept, passages=(rule,))
+    assert (found.abstained, found.text.endswith("The last comparison found none.")) == (True, True)
+
+
 def test_a_korean_answer_tells_findings_in_korean() -> None:
     korean = [finding_in(f, "ko") for f in FINDINGS]
     found = answer("orders가 billing과의 약속을 지키고 있나요?", findings=korean)
     assert "오류가 납니다" in found.text
     assert "violated" not in found.text
+
+
+def test_where_no_edge_holds_a_rule_or_a_promise_the_documents_are_asked() -> None:
+    for question in ("does ledger keep its SLO?", "who is allowed to call orders?"):
+        assert answer(question).packet.kind == "document"
+    assert answer("may audit call mailer?").packet.kind == "document"
+
+
+@pytest.mark.parametrize("sampling", ["none", "unknown"])
+def test_every_finding_in_korean_is_carried_by_what_it_cites(sampling: str) -> None:
+    """Some are of two sentences, and say of a dependency what the narrator says of it too."""
+    world = replace(SIM, sampling=sampling)
+    documents = [*DOCUMENTS, says("orders", "audit", line=9)]
+    made = compare(world.evidence(UNTIL, documents), Policy())
+    korean = [finding_in(row.finding, "ko") for row in made.seen_with(made.labels)]
+    for name in BUSY:
+        assert answer(f"{name} 문서가 실제와 일치하나요?", findings=korean, documents=documents).text
+        assert answer(f"{name}은 무엇을 호출하나요?", findings=korean, documents=documents).text
