@@ -9,6 +9,12 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 FOLDER = Path(__file__).parent / "pages"
+# Where the demo's documents lie is nobody's business but that of who took the pictures.
+HERE, THERE = Path(__file__).parents[1].resolve().as_uri(), "file:///home/you/nexus"
+RENAME = """([here, there]) => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(here, there);
+}"""
 SHOTS = {
     "map": ("map", None),
     "map-edge": ("map", '.canvas .edge[aria-label^="checkout calls fx"]'),
@@ -42,6 +48,7 @@ def main() -> None:
                     page.locator(click).first.press("Enter")
                     page.locator("#panel .busy").wait_for(state="detached")
                 page.wait_for_timeout(700)
+                page.evaluate(RENAME, [HERE, THERE])
                 page.screenshot(path=FOLDER / f"{name}{suffix}.png")
         browser.close()
 

@@ -67,7 +67,9 @@ def hold_edges(connection: Connection) -> None:
 def forget_edges(connection: Connection) -> int:
     """Forget edges without rows: virtual ones that gave way, and those past every retention. Returns how many. Waits for writers of rows."""
     connection.execute(_SQL["lock_edges"])
-    return connection.execute(_SQL["forget_edges"]).rowcount
+    row = connection.execute(_SQL["forget_edges"]).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def window_counts(connection: Connection) -> tuple[int, int]:

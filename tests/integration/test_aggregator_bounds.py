@@ -13,7 +13,7 @@ from aggregator import numbers
 from aggregator.bounds import MAX_ITEMS, MAX_NAME, MAX_OFFENDERS
 from aggregator.engine import Engine
 from aggregator.working import FAN_IN, WorkingSpans
-from nexus.store import observed
+from nexus.store import observed, observed_window
 from nexus.store.status import shortfall
 
 
@@ -227,3 +227,23 @@ def test_parts_are_merged(database, tmp_path, clock):
     )
     assert bench.edges()["a", "CALLS_OBSERVED", "b", "service", False]["calls"] == 1
     assert bench.edges()["a", "CALLS_OBSERVED", "one.example", "external", False]["calls"] == FAN_IN * 3
+
+
+def test_marks_of_what_is_folded_go_with_their_edges(database, tmp_path, clock):
+    """Marks say where to look for sentences; they are no more than there are edges."""
+
+    def marks():
+        with database.connection() as connection:
+            return connection.execute("SELECT count(*) FROM observed_crowded").fetchone()[0]
+
+    bench = Bench(database, tmp_path / "w", clock)
+    send(bench, calls(3, "one.example"))
+    assert marks() == 0
+    send(bench, calls(MAX_ITEMS + 60, "one.example", operation="op-{n}"))
+    assert marks() == 1
+    bench.engine.fold(everything=True)
+    assert marks() == 1
+    with database.connection() as connection:
+        connection.execute("DELETE FROM observed_row")
+        assert observed_window.forget_edges(connection) == 2
+    assert marks() == 0

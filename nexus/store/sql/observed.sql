@@ -163,8 +163,10 @@ WHERE r.tenant = %(tenant)s AND r.grain = ANY(%(grains)s) AND r.edge = ANY(%(edg
 
 -- name: overfull
 SELECT e.source, e.source_env, r.bags
-FROM observed_edge e JOIN observed_row r ON r.tenant = e.tenant AND r.edge = e.id AND r.grain IN (3, -1)
-WHERE e.tenant = %(tenant)s AND strpos(r.bags, '"(other)') > 0
+FROM observed_crowded c
+JOIN observed_edge e ON e.tenant = c.tenant AND e.id = c.edge
+JOIN observed_row r ON r.tenant = e.tenant AND r.edge = e.id AND r.grain IN (3, -1)
+WHERE c.tenant = %(tenant)s AND strpos(r.bags, '"(other)') > 0
 ORDER BY e.source, e.source_env, e.rid
 LIMIT %(count)s
 

@@ -36,7 +36,13 @@ SELECT pg_advisory_xact_lock_shared(5281875)
 SELECT pg_advisory_xact_lock(5281875)
 
 -- name: forget_edges
-DELETE FROM observed_edge e WHERE NOT EXISTS (SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain IN (3, -1) AND r.edge = e.id)
+WITH gone AS (
+    DELETE FROM observed_edge e WHERE NOT EXISTS (SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain IN (3, -1) AND r.edge = e.id)
+    RETURNING e.tenant, e.id
+), unmarked AS (
+    DELETE FROM observed_crowded c USING gone WHERE c.tenant = gone.tenant AND c.edge = gone.id
+)
+SELECT count(*)::bigint FROM gone
 
 -- name: window_counts
 SELECT count(*) FILTER (WHERE NOT settled)::bigint, count(*) FILTER (WHERE settled)::bigint FROM observed_window

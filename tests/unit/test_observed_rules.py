@@ -1,0 +1,80 @@
+"""Rules of observed-edges.md that no case shows, one small trace each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
+from observed_harness import observed
+
+KAFKA = {"messaging.system": "kafka"}
+ORDERS = KAFKA | {"messaging.destination.name": "orders"}
+PROCESS, SETTLE = {"messaging.operation.type": "process"}, {"messaging.operation.type": "settle"}
+
+
+def span(service, number, parent=None, kind="SERVER", trace="t", links=(), **attributes):
+    start = 10 * int(number)
+    return {
+        "service": service,
+        "trace": trace,
+        "span": number,
+        "parent": parent,
+        "kind": kind,
+        "name": "op",
+        "start_ms": start,
+        "end_ms": start + 5,
+        "attributes": attributes.pop("attributes", {}),
+        "links": [{"trace": t, "span": s} for t, s in links],
+    }
+
+
+def edges(*spans):
+    return {
+        (a, relation.removesuffix("_OBSERVED"), b): edge for (a, relation, b, *_), edge in observed(spans)[0].items()
+    }
+
+
+def test_settling_is_nothing_under_a_span_of_another_service():
+    """Neither a call of whoever's context it carries, nor another handling of the message."""
+    settle = span("b", "3", "2", "CONSUMER", attributes=ORDERS | SETTLE)
+    assert edges(span("a", "2"), settle) == {}
+    found = edges(
+        span("a", "2", kind="PRODUCER", attributes=ORDERS),
+        span("b", "4", "2", "CONSUMER", attributes=ORDERS | PROCESS),
+        settle,
+    )
+    assert found["a", "DELIVERS", "b"]["handled"] == found["a", "DELIVERS", "b"]["messages"] == 1
+
+
+def test_a_destination_known_from_one_consumer_is_that_of_all():
+    """Nobody but the second consumer names it."""
+    found = edges(
+        span("a", "1", kind="PRODUCER", attributes=KAFKA),
+        span("b", "2", kind="CONSUMER", trace="u", links=[("t", "1")], attributes=KAFKA | PROCESS),
+        span("c", "3", kind="CONSUMER", trace="v", links=[("t", "1")], attributes=ORDERS | PROCESS),
+    )
+    topics = {key[2] for key in found if key[1] != "DELIVERS"}
+    assert topics == {"kafka/orders"}
+    assert found["a", "DELIVERS", "b"]["via"] == {"kafka/orders": 1}
+
+
+def test_a_system_known_from_the_consumer_is_the_protocol_of_both():
+    found = edges(span("a", "1", kind="PRODUCER"), span("b", "2", "1", "CONSUMER", attributes=ORDERS | PROCESS))
+    assert {tuple(edge["protocols"]) for edge in found.values()} == {("kafka",)}
+
+
+def test_a_delivery_by_hand_has_the_protocol_of_its_handler():
+    """The sender's SERVER span tells by which protocol it was called itself."""
+    found = edges(
+        span("a", "1", attributes={"http.request.method": "POST"}),
+        span("b", "2", "1", "CONSUMER", attributes=ORDERS | PROCESS),
+    )
+    assert found["a", "DELIVERS", "b"]["protocols"] == {"kafka": 1}
+
+
+def test_a_client_never_calls_itself_by_an_attribute():
+    own = {"rpc.system": "grpc", "rpc.service": "shop.Cart", "rpc.method": "Get", "server.address": "SHOP.cart"}
+    found, services = observed([span("shop.Cart", "1", kind="CLIENT", attributes=own)])
+    assert found == {}
+    assert services["shop.Cart"]["unpaired_clients"] == 1
