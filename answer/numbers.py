@@ -47,10 +47,10 @@ def dates_reason(statement: str, evidence: Sequence[Evidence]) -> str:
         places = [(w.text, k) for e in evidence for w in e.windows for k in dates(w.text) if _same_date(date, k)]
         if not places:
             return f"the evidence cited does not hold {date}"
-        said = _cue(statement, date)
-        known = {cue for text, k in places if (cue := _cue(text, k))}
-        if said and known and said not in known:
-            return f"the evidence has {date} for {min(known)}, not for {said}"
+        said = _cues(statement, date)
+        known = {cue for text, k in places for cue in _cues(text, k)}
+        if said and known and not said <= known:
+            return f"the evidence has {date} for {min(known)}, not for {min(said)}"
     return ""
 
 
@@ -62,14 +62,14 @@ def _same_date(said: str, known: str) -> bool:
     )
 
 
-def _cue(text: str, date: str) -> str:
-    """Whether a date is called the first or the last, by the nearest such word before it (in Korean also behind it)."""
-    # First and last may be of one day: then the time tells them apart.
-    at = text.find(date) if date in text else text.find(date.split(" ", maxsplit=1)[0])
-    if at < 0:
-        return ""
-    before = [(m.start(), name) for name, pattern in _CUES for m in pattern.finditer(text, 0, at)]
-    return max(before)[1] if before else ""
+def _cues(text: str, date: str) -> set[str]:
+    """What a date is called where it stands, the first or the last, by the nearest such word before it (in Korean also behind it). First and last may be of one day, or of one minute."""
+    shown = date if date in text else date.split(" ", maxsplit=1)[0]
+    found = set()
+    for place in re.finditer(re.escape(shown), text):
+        before = [(m.start(), name) for name, pattern in _CUES for m in pattern.finditer(text, 0, place.start())]
+        found |= {max(before)[1]} if before else set()
+    return found
 
 
 def _behind(statement: str, quantity: Quantity, by_marker: dict[str, Evidence]) -> list[Evidence]:

@@ -11,6 +11,7 @@ from answer.asks import verdicts_asked
 from answer.narrators.template import TemplateNarrator
 from answer.run import AnswerService
 from answer.sources import Ports
+from answer.verify import verify
 from diff.compare import compare
 from diff.korean import finding_in
 from diff.policy import Policy
@@ -21,7 +22,7 @@ from nexus.model.edge import DesignedEdge, ObservedEdge, Relation
 from nexus.model.registry import Registry
 from nexus.model.service import Coverage, CoverageRange, NodeKind, RangeState
 from nexus.model.window import TimeRange
-from nexus.ports.answers import Answer, AnswerRequest
+from nexus.ports.answers import Answer, AnswerRequest, EdgeEvidence, Packet, QuestionKind
 from nexus.testing.readers import MemoryDesigned, MemoryDrift, MemoryObserved, MemoryRetriever
 
 UNTIL = 60
@@ -80,6 +81,7 @@ def measured(edge: ObservedEdge, window: TimeRange) -> ObservedEdge | None:
 
 
 CACHE = Cache(SIM)
+REGISTRY = Registry(SIM.entities())
 SEEN = tuple(dressed(e) for true in EDGES if (e := CACHE.edge(true, 0, UNTIL)) is not None)
 EVIDENCE = SIM.evidence(UNTIL, DOCUMENTS)
 EVIDENCE = replace(EVIDENCE, observed=tuple(map(dressed, EVIDENCE.observed)), past=tuple(map(dressed, EVIDENCE.past)))
@@ -91,13 +93,17 @@ def answer(question: str, gaps: Coverage | None = None, findings=FINDINGS, passa
     ports = Ports(
         MemoryRetriever("default", passages),
         MemoryObserved("default", SEEN, measured=measured, gaps=gaps or Coverage(complete=True)),
-        MemoryDesigned("default", documents, Registry(SIM.entities())),
+        MemoryDesigned("default", documents, REGISTRY),
         MemoryDrift("default", findings, NOW),
     )
     service = AnswerService(ports, TemplateNarrator(), lambda: NOW)
     found = service.answer(AnswerRequest(question, "default", Classification.INTERNAL))
     assert [(s.text, s.reason) for s in found.verification.sentences if not s.verified] == []
     return found
+
+
+def packet_with(edge: ObservedEdge) -> Packet:
+    return Packet("q", "en", QuestionKind.HEALTH, NOW, TimeRange(), edges=(EdgeEvidence("E1", edge),))
 
 
 def cited(found: Answer, part: str) -> set[str]:
@@ -170,6 +176,20 @@ def test_down_is_answered_from_what_callers_see_now_and_from_gaps() -> None:
     gap = CoverageRange("tempo", midnight(59), midnight(60), RangeState.FAILED, "timeout")
     blind = answer("is billing down?", Coverage(complete=False, gaps=(gap,)))
     assert "Telemetry has gaps: tempo 2026-03-01 00:00 to 2026-03-02 00:00 UTC failed: timeout [E" in blind.text
+
+
+def test_first_and_last_of_one_minute_are_both_what_they_are_called() -> None:
+    once = replace(SEEN[0], first_seen=SEEN[0].last_seen)
+    found = packet_with(once)
+    assert once.last_seen is not None
+    at = once.last_seen.strftime("%Y-%m-%d %H:%M")
+    checked = verify(
+        f"shop calls orders: last seen {at} UTC [E1]. shop calls orders: first seen {at} UTC [E1].", found, REGISTRY
+    )
+    assert [s.reason for s in checked.sentences] == ["", ""]
+    apart = packet_with(SEEN[0])
+    wrong = verify(f"shop calls orders: first seen {at} UTC [E1].", apart, REGISTRY)
+    assert wrong.sentences[0].reason.endswith("for last, not for first")
 
 
 def test_what_has_stopped_is_told_with_what_was() -> None:
