@@ -200,6 +200,11 @@ def main():
         measure("GET /edges?source=", page(source=service), args.requests, pid)
         measure("GET /edges?target=&from=&to= (7 days)", page(target=service, window=week), args.requests, pid)
         measure("GET /edges?limit=100&from=&to= (7 days)", page(limit=100, window=week), args.requests, pid)
+        empty = TimeRange(end + timedelta(days=1, minutes=7), end + timedelta(days=8, hours=5, minutes=3))
+        measure("GET /edges?from=&to= (ragged, no edge has rows)", page(limit=100, window=empty), 5, pid)
+        short = TimeRange(empty.start, empty.start + timedelta(minutes=20))
+        measure("GET /edges?from=&to= (20 minutes, no edge has rows)", page(limit=100, window=short), 5, pid)
+        measure("GET /services", lambda: len(store.services("default", None, TimeRange())), 5, pid)
         with database.connection() as connection:
             rids = [rid for (rid,) in connection.execute("SELECT rid FROM observed_edge LIMIT 500")]
 

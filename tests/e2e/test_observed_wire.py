@@ -1,4 +1,4 @@
-"""Every case and a random run over OTLP, the service killed in the middle, and read back by `GET /edges`: equal to the right answers."""
+"""Every case, made-up worlds and a random run over OTLP, the service killed in the middle, and read back by `GET /edges`: equal to the right answers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "cases"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
 import codec
 from observed_harness import cases, differences, key_of
+from observed_reference_rules import reference
+from observed_worlds import world
+
+from nexus.settings.aggregate import INFRASTRUCTURE_PATHS, INFRASTRUCTURE_RPC
 
 CASES = Path(__file__).parents[1] / "cases"
 SEED = 1
 RANDOM = "random-run"
+WORLDS = range(100, 104)
 SETTINGS = {
     "pair_horizon_ms": "NEXUS_PAIRING__CALL_HORIZON",
     "link_horizon_ms": "NEXUS_PAIRING__LINK_HORIZON",
@@ -88,11 +93,18 @@ def tenants_of(database, names):
         }
 
 
-def halves(case):
-    """The spans of a case in two requests."""
-    spans = codec.case_spans(case)
+def halves(spans):
+    """Spans in two requests."""
     middle = len(spans) // 2
     return [codec.to_request(part).SerializeToString() for part in (spans[:middle], spans[middle:]) if part]
+
+
+def judged(spans):
+    """A made-up world as a case; times of first and last to the millisecond, and minutes, are left to other tests."""
+    wanted = reference(spans, rpc=INFRASTRUCTURE_RPC, paths=INFRASTRUCTURE_PATHS, base_ns=codec.BASE_NS)
+    for edge in wanted["edges"]:
+        del edge["windows"], edge["first_seen_ns"], edge["last_seen_ns"]
+    return {"expect": wanted}
 
 
 def wrong_cases(client, mine, tokens):
@@ -126,9 +138,12 @@ def minutes(client, edge):
 def test_cases_and_a_random_run_with_a_crash_in_the_middle(database, database_url, tmp_path):
     """One service, and a tenant for each case and for the run: spans go in with the tenant's token, edges come out with it."""
     mine = {name: case for name, case in cases().items() if not case.get("settings")}
-    tokens = tenants_of(database, [*mine, RANDOM])
+    made_up = {f"world-{seed}": world(seed, 25) for seed in WORLDS}
+    tokens = tenants_of(database, [*mine, *made_up, RANDOM])
     run = [path.read_bytes() for path in sorted((CASES / "random" / str(SEED)).glob("batch-*.pb"))]
-    parts = {name: halves(case) for name, case in mine.items()}
+    parts = {name: halves(codec.case_spans(case)) for name, case in mine.items()}
+    parts |= {name: halves(spans) for name, spans in made_up.items()}
+    mine |= {name: judged(spans) for name, spans in made_up.items()}
     up = Up(tmp_path / "data", environment={"NEXUS_DATABASE__URL": database_url, "NEXUS_OTLP__AUTH": "token"})
     up.start()
     try:
@@ -182,7 +197,7 @@ def test_cases_with_settings_of_their_own(database, database_url, tmp_path):
     )
     up.start()
     try:
-        send(up, tokens, [(name, body) for name, case in mine.items() for body in halves(case)])
+        send(up, tokens, [(name, body) for name, case in mine.items() for body in halves(codec.case_spans(case))])
         up.post("/otel/aggregate", {"settle": True}, next(iter(tokens.values())))
         with httpx.Client(base_url=up.url, timeout=60) as client:
             assert not wrong_cases(client, mine, tokens)
