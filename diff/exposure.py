@@ -9,29 +9,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from diff import cadence, rhythm, silence, stats
+from diff import cadence, hosts, rhythm, silence, stats
 from diff.families import CALLS, MESSAGING, UNKNOWN, family
 from diff.subject import Subject
 from diff.traits import ASYNCHRONOUS
 from nexus.model.claim import Modality
-from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Exposure
-from nexus.model.names import words
 from nexus.model.service import NodeKind
 
 if TYPE_CHECKING:
     from diff.world import ServiceHistory, World
-
-# Words that say nothing about which service a host is.
-_PLAIN = frozenset(
-    "service svc api app com net org io dev local internal prod staging test example www http https cluster server host gateway db database".split()
-)
-
-
-# Words of hosts that pass calls on: which service answers is not in their name.
-_BETWEEN = frozenset(
-    "lb elb alb nlb loadbalancer balancer proxy gateway gw apigw mesh envoy ingress egress nginx haproxy traefik istio linkerd router vip".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +140,7 @@ def _resolvable(subject: Subject, world: World, control: float) -> Absence | Non
             f"only {control:.0%} of such calls of {subject.source.name} name their target",
             "make the callee's name visible (server.address, service.peer.name)",
         )
-    passed_on = _between(subject, world)
+    passed_on = hosts.between(subject, world)
     if passed_on:
         host = passed_on[0].target.name
         return _none(
@@ -162,7 +149,7 @@ def _resolvable(subject: Subject, world: World, control: float) -> Absence | Non
             f"pass the trace context through {host}, or say in entities.yaml which service it is",
         )
     if not world.seen(target):
-        hidden = _hiding(subject, world)
+        hidden = hosts.hiding(subject, world)
         if hidden:
             return _none(
                 "target_unresolvable",
@@ -170,23 +157,6 @@ def _resolvable(subject: Subject, world: World, control: float) -> Absence | Non
                 f"say in entities.yaml whether {hidden[0].target.name} is {target.name}",
             )
     return None
-
-
-def _between(subject: Subject, world: World) -> list[ObservedEdge]:
-    """Unmapped hosts that the source calls and that pass calls on: the target's may be among them."""
-    if subject.relation != "CALLS" or subject.target.kind in (NodeKind.DATABASE, NodeKind.TOPIC):
-        return []
-    loose = [edge for key in subject.source.identities for edge in world.loose.get(key, ())]
-    return sorted((e for e in loose if _BETWEEN & set(words(e.target.name))), key=lambda e: (-e.calls, e.target.name))
-
-
-def _hiding(subject: Subject, world: World) -> list[ObservedEdge]:
-    """Unmapped hosts that the source calls and whose name shares a telling word with the target."""
-    telling = {word for spelling in subject.target.spellings for word in words(spelling) if len(word) > 2} - _PLAIN
-    loose = [edge for key in subject.source.identities for edge in world.loose.get(key, ())]
-    return sorted(
-        (e for e in loose if telling & (set(words(e.target.name)) - _PLAIN)), key=lambda e: (-e.calls, e.target.name)
-    )
 
 
 def _bounded(subject: Subject, world: World, service: ServiceHistory, control: float) -> Absence:
