@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 
 FOLDER = Path(__file__).parent / "pages"
 # Where the demo's documents lie is nobody's business but that of who took the pictures.
-HERE, THERE = Path(__file__).parents[1].resolve().as_uri(), "file:///home/you/nexus"
+HERE, THERE = Path(__file__).parents[1].resolve().as_uri(), "file:///srv/nexus"
 RENAME = """([here, there]) => {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(here, there);

@@ -140,6 +140,9 @@ def heading_name(text: str) -> tuple[str, str]:
     """(name, kind) that a heading or title names as a thing; ("", "") where it names none."""
     bare = _EMOJI.sub("", _NUMBERING.sub("", _EMOJI.sub("", text.strip()))).strip(" *_`#:")
     bare = re.sub(r"\s*[(\[（][^)\]）]*[)\]）]\s*$", "", bare).strip(" *_`:")
+    if role_of(bare) is not None:
+        # "의존 서비스" heads a list of them.
+        return "", ""
     about = _KIND_OF_TEXT.sub("", bare)
     titled, bare = about != bare, about
     product = technology(bare)

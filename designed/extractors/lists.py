@@ -6,21 +6,24 @@ Rules: `list.address`, `list.role`, and `list_en.*` / `list_ko.*` for sentences 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat, sentences
-from designed.extractors.names import Name
+from designed.extractors.names import Name, Names, brought
 from designed.extractors.prose_en import english_statements
 from designed.extractors.prose_ko import korean_statements
 from designed.extractors.roles import ADDRESS, KO_ADDRESS, Role, role_of
 from designed.extractors.statements import CALLS, Context, Statement
 from nexus.model.edge import Relation
 from nexus.model.names import HANGUL_WORD, words
+from nexus.model.service import NodeKind
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_KEY = re.compile(r"\s*([^:]{2,40}):\s+")
 _LEAD = re.compile(r"[`\s]*(?:\s*[:–—]|\s+[-→]\s|\s*\()")
 # A script or file at the head of an item: what it does is not the service's doing.
 _FILE = re.compile(r"[\w./-]*[./][\w./-]+\s*[:–—-]\s")
@@ -46,22 +49,19 @@ def list_statements(
         if made:
             return made
     role = role_of(lead.rstrip(":")) if lead else None
-    inline = re.match(r"\s*([^:]{2,40}):\s+", flat.text)
+    above = _role_above(document, block) if parent is None else None
+    if above is not None and _START_ORDER.search(_above(document, block)):
+        above = None
     subject = _subject(context)
     if role is not None and subject is not None and not _START_ORDER.search(_above(document, parent)):
         things = entries(flat, 0, len(flat.text), found, topics=role[0] != CALLS)
         # "payment, stock" are two; of "payment: charges cards through Stripe" only the first is meant.
         things = things if _only_names(flat, 0, things) else things[:1]
         return [(s, 0, len(flat.text)) for s in role_statements(subject, things, role, "list.role")]
-    if (
-        inline is not None
-        and subject is not None
-        and (own := role_of(inline[1])) is not None
-        and not _START_ORDER.search(_above(document, block))
-    ):
-        things = entries(flat, inline.end(), len(flat.text), found, topics=own[0] != CALLS)
-        return [(s, 0, len(flat.text)) for s in role_statements(subject, things, own, "list.role")]
-    if flat.code and flat.code[0][0] <= 1 and _FILE.match(flat.text) is not None:
+    if subject is not None and (keyed := _keyed(flat)) is not None and not _START_ORDER.search(_above(document, block)):
+        return _of_key(flat, found, subject, *keyed)
+    listed = _below(flat, found, above, subject)
+    if not listed and flat.code and flat.code[0][0] <= 1 and _FILE.match(flat.text) is not None:
         return []
     if (
         found
@@ -69,20 +69,77 @@ def list_statements(
         and (match := _LEAD.match(flat.text, found[0].end)) is not None
         and not found[0].passive
     ):
-        role = _role_above(document, block)
-        if role is not None and _only_names(flat, match.end(), found[1:]):
-            return [(s, 0, len(flat.text)) for s in role_statements(found[0], found[1:], role, "list.role")]
-        return _of_lead(flat, found, match.end(), context)
-    return None
+        if above is not None and _only_names(flat, match.end(), found[1:]):
+            return [(s, 0, len(flat.text)) for s in role_statements(found[0], found[1:], above, "list.role")]
+        return [*listed, *_of_lead(flat, found, match.end(), context)]
+    return listed or None
+
+
+def keyed_statements(
+    document: Document, block: Block, names: Names, context: Context
+) -> Iterator[tuple[Flat, Statement]]:
+    """A paragraph of keys and values, as far as keys are roles: "Uses: Redis", "Publishes: `paid`". (line, statement); none for any other."""
+    subject = _subject(context)
+    lines = document.text[block.start : block.end].rstrip("\n").split("\n")
+    if subject is None or not all(re.match(r"[^:]{2,44}:\s", line) for line in lines):
+        return
+    position = block.start
+    flats = []
+    for line in lines:
+        flats.append(document.flat(position, position + len(line)))
+        position += len(line) + 1
+    for flat in flats:
+        keyed = _keyed(flat)
+        if keyed is not None:
+            yield from ((flat, s) for s, _, _ in _of_key(flat, names.find(flat), subject, *keyed))
+
+
+def _keyed(flat: Flat) -> tuple[Role, int] | None:
+    """The role that a line begins with, and where what has it begins."""
+    match = _KEY.match(flat.text)
+    role = role_of(match[1]) if match is not None else None
+    return (role, match.end()) if role is not None and match is not None else None
+
+
+def _of_key(flat: Flat, found: Sequence[Name], subject: Name, role: Role, start: int) -> Listed:
+    things = entries(flat, start, len(flat.text), found, topics=role[0] != CALLS)
+    return [(s, 0, len(flat.text)) for s in role_statements(subject, things, role, "list.role")]
+
+
+def _below(flat: Flat, found: Sequence[Name], role: Role | None, subject: Name | None) -> Listed:
+    """An item of a list below "Dependencies" or "Events published:": what it begins with, if that is known, or is written as code."""
+    if role is None or subject is None:
+        return []
+    topics = role[0] != CALLS
+    known = sorted([*found, *brought(flat, 0, len(flat.text), list(found))], key=lambda n: n.start) if topics else found
+    things = entries(flat, 0, len(flat.text), known, topics=topics, open_names=False)
+    things = things if _only_names(flat, 0, things) else things[:1] if _leads(flat, things) else []
+    return [(s, 0, len(flat.text)) for s in role_statements(subject, things, role, "list.role")]
+
+
+def _leads(flat: Flat, things: Sequence[Name]) -> bool:
+    """Whether an item names one thing and then says something of it: "Redis (sessions)", "`paid` - ships it"."""
+    return (
+        bool(things)
+        and not flat.text[: things[0].start].strip(" `*_[")
+        and re.match(
+            r"[`*\])_]*(?:\s+(?:service|api|database|db|cluster|cache|queue|topic|서비스|서버))?[`*\])_]*\s*(?:[(:,–—]|-\s|$)",
+            flat.text[things[0].end :],
+            re.IGNORECASE,
+        )
+        is not None
+    )
 
 
 def _role_above(document: Document, item: Block) -> Role | None:
-    """The role that the heading or the paragraph with a colon right above a list gives to its items."""
-    before = [b for b in document.blocks if b.start < item.start and not b.item and b.kind in ("text", "heading")]
-    if not before:
+    """The role that the heading, or the paragraph that is a head itself or ends with one, right above a list gives to its items."""
+    index = bisect_left(document.blocks, item.start, key=lambda b: b.start) - 1
+    while index >= 0 and (document.blocks[index].item or document.blocks[index].kind not in ("text", "heading")):
+        index -= 1
+    if index < 0:
         return None
-    text = document.flat(before[-1].start, before[-1].end).text
-    return role_of(text.rsplit(". ", 1)[-1]) if before[-1].kind == "heading" or text.rstrip().endswith(":") else None
+    text = document.flat(document.blocks[index].start, document.blocks[index].end).text.strip()
+    return role_of(text.rsplit(". ", 1)[-1] if text.endswith(":") else text)
 
 
 def _only_names(flat: Flat, start: int, names: Sequence[Name]) -> bool:
@@ -181,7 +238,8 @@ def role_statements(subject: Name, things: Sequence[Name], role: Role, rule: str
     relation, turned = role
     for thing in things:
         source, target = (thing, subject) if turned else (subject, thing)
-        if not source.passive and source.key != target.key and not (relation == CALLS and target.topic):
+        fits = not target.topic if relation == CALLS else target.kind != NodeKind.SERVICE
+        if fits and not source.passive and source.key != target.key:
             yield Statement(
                 Relation(relation).value,
                 source.raw,

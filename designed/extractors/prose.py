@@ -14,13 +14,15 @@ from designed.extractors.documents import MARKUPS, document_of
 from designed.extractors.fenced_settings import SETTINGS, setting_statements
 from designed.extractors.flat import Flat, sentences
 from designed.extractors.flows import ARROW, FENCES, arrow_statements
-from designed.extractors.lists import led_statements, list_statements
+from designed.extractors.front_matter import front_statements
+from designed.extractors.lists import keyed_statements, led_statements, list_statements
 from designed.extractors.modality import heading_modality, rejected
 from designed.extractors.names import BRINGS, Name, Names, brings, brought, names_of
 from designed.extractors.nouns_en import operation, protocol
 from designed.extractors.prose_en import HINT, english_statements
 from designed.extractors.prose_ko import KO_HINT, korean_protocol, korean_statements
 from designed.extractors.quantities import quantities
+from designed.extractors.roles import role_of
 from designed.extractors.statements import PUBLISHES, SUBSCRIBES, Context, Statement
 from designed.extractors.subjects import is_dependency, is_whole, subject_of
 from designed.extractors.tables import table_statements
@@ -52,7 +54,7 @@ def extract(text: SourceText, registry: Registry) -> tuple[RawClaim, ...]:
     """Claims in order of their place."""
     document = document_of(text)
     names = names_of(registry)
-    claims: list[RawClaim] = []
+    claims = [claim_of(document.lines, flat, 0, len(flat.text), s) for flat, s in front_statements(document, names)]
     for block, context in contexts(document, registry):
         if block.kind == "text":
             claims += _text(document, block, names, context)
@@ -80,7 +82,8 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
                     block.level,
                     heading,
                     None
-                    if (outer is not None and is_dependency(heading)) or (block.level == 1 and is_whole(heading))
+                    if (outer is not None and (is_dependency(heading) or role_of(heading) is not None))
+                    or (block.level == 1 and is_whole(heading))
                     else subject_of(heading, registry),
                 )
             )
@@ -149,6 +152,10 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
             for statement, start, end in listed:
                 yield claim_of(document.lines, flat, start, end, statement)
             return
+    if not block.item and (keyed := list(keyed_statements(document, block, names, context))):
+        for line, statement in keyed:
+            yield claim_of(document.lines, line, 0, len(line.text), statement)
+        return
     if not block.item and (led := led_statements(flat, found, context)) is not None:
         for statement, start, end in led:
             yield claim_of(document.lines, flat, start, end, statement)

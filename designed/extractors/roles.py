@@ -21,12 +21,12 @@ _ROLES: tuple[tuple[Role, str], ...] = (
     ),
     (
         (SUBSCRIBES, False),
-        r"subscrib(?:es|ed|ing)(?: to)?(?: events?| topics?)?|subscriptions?|consumes?(?: events?| topics?| from)|consumed (?:events?|topics?|messages?)|events? (?:consumed|subscribed)|listens? to|(?:incoming|inbound) (?:events?|messages?)"
+        r"subscrib(?:es|ed|ing)(?: to)?(?: events?| topics?)?|subscriptions?|consumes?(?: events?| topics?| from)?|consumed (?:events?|topics?|messages?)|events? (?:consumed|subscribed)|listens? to|(?:incoming|inbound) (?:events?|messages?)"
         r"|구독(?:하는)?(?: ?(?:이벤트|토픽|메시지))?(?: ?목록)?|이벤트 ?구독|수신(?:하는)? ?(?:이벤트|토픽|메시지)|소비(?:하는)? ?(?:이벤트|토픽|메시지)|consume ?(?:토픽|이벤트)",
     ),
     (
         (CALLS, True),
-        r"called by|callers?|used by|consumers|clients?|upstream(?: services?| callers?)?|invoked by|dependents|호출(?:하는 쪽|자)|호출 ?주체|사용처|이용 ?서비스",
+        r"called by|consumed by|callers?|used by|consumers|clients?|upstream(?: services?| callers?)?|invoked by|dependents|호출(?:하는 쪽|자)|호출 ?주체|사용처|이용 ?서비스",
     ),
     (
         (CALLS, False),
