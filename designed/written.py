@@ -14,7 +14,8 @@ from designed.extractors.documents import MARKUPS, document_of
 from designed.extractors.introductions import introduced
 from designed.fences import read_fence
 from designed.reader import Fact, Format, ReadContext, Reading
-from nexus.model.document import SourceText
+from designed.readers._yaml import documents
+from nexus.model.document import Problem, SourceText
 
 _VARIABLE = re.compile(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`")
 
@@ -33,7 +34,12 @@ def _accepts(suffixes: frozenset[str], text: SourceText) -> bool:
 def read_written(text: SourceText, context: ReadContext) -> Reading:
     """Claims of diagrams, introduced names, mentioned variables."""
     document = document_of(text)
-    reading = Reading(entities=tuple(introduced(document)), facts=tuple(_mentions(document, text)))
+    _, faults = documents(document.front) if document.front.strip() else ((), ())
+    problems = tuple(
+        Problem(context.path or text.path, document.lines.line(document.front_start + at), message)
+        for at, message in faults
+    )
+    reading = Reading(entities=tuple(introduced(document)), facts=tuple(_mentions(document, text)), problems=problems)
     for block in document.blocks:
         if block.kind == "fence" and block.language:
             body = text.text[block.start : block.end]

@@ -132,13 +132,13 @@ class GrpcServer:
             self._server.request_call(self._queue, self._queue, _CALL)
 
     def _serve(self) -> None:
-        due = time.time()
+        due = time.monotonic()
         while not self._ended.is_set():
             event = self._queue.poll(time.time() + TICK_S)
             try:
                 self._process(event)
-                if time.time() >= due:
-                    due = time.time() + TICK_S
+                if time.monotonic() >= due:
+                    due = time.monotonic() + TICK_S
                     self._tick()
             except Exception:  # the edge of the process: one call must not end the others
                 log.exception("grpc_failed")

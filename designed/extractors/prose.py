@@ -14,6 +14,7 @@ from designed.extractors.documents import MARKUPS, document_of
 from designed.extractors.fenced_settings import SETTINGS, setting_statements
 from designed.extractors.flat import Flat, sentences
 from designed.extractors.flows import ARROW, FENCES, arrow_statements
+from designed.extractors.front_matter import front_statements
 from designed.extractors.lists import keyed_statements, led_statements, list_statements
 from designed.extractors.modality import heading_modality, rejected
 from designed.extractors.names import BRINGS, Name, Names, brings, brought, names_of
@@ -53,7 +54,7 @@ def extract(text: SourceText, registry: Registry) -> tuple[RawClaim, ...]:
     """Claims in order of their place."""
     document = document_of(text)
     names = names_of(registry)
-    claims: list[RawClaim] = []
+    claims = [claim_of(document.lines, flat, 0, len(flat.text), s) for flat, s in front_statements(document, names)]
     for block, context in contexts(document, registry):
         if block.kind == "text":
             claims += _text(document, block, names, context)

@@ -19,7 +19,7 @@ import load
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "examples" / "shop" / "docs"
 NEXUS = Path(sys.executable).parent / "nexus"
-START_TIMEOUT_S = 180.0
+START_TIMEOUT_S = 600.0
 TELL_S = 5.0
 QUESTION = "Why does checkout call fx?"
 

@@ -36,7 +36,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.xdist_group("pages"),
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(600),
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine (Debian: apt-get install chromium)"),
 ]
 

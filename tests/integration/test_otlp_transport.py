@@ -94,40 +94,24 @@ def certificates(tmp_path_factory):
     def openssl(*arguments: str) -> None:
         subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
 
-    openssl(
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:P-256",
-        "-nodes",
-        "-keyout",
-        "ca.key",
-        "-out",
-        "ca.pem",
-        "-subj",
-        "/CN=test CA",
-        "-days",
-        "2",
-    )
-    openssl(
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:P-256",
-        "-nodes",
-        "-keyout",
-        "stranger.key",
-        "-out",
-        "stranger.pem",
-        "-subj",
-        "/CN=client",
-        "-days",
-        "2",
-    )
+    for name, subject in (("ca", "test CA"), ("stranger", "client")):
+        openssl(
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-keyout",
+            f"{name}.key",
+            "-out",
+            f"{name}.pem",
+            "-subj",
+            f"/CN={subject}",
+            "-days",
+            "2",
+        )
     (folder / "san").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
     for name in ("server", "client"):
         openssl(

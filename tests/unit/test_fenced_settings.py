@@ -64,3 +64,9 @@ def stated(language: str, body: str) -> set[tuple[str, str, str, int]]:
 )
 def test_spring_settings(language, body, expected):
     assert stated(language, body) == expected
+
+
+def test_front_matter_that_is_no_yaml_is_told():
+    text = SourceText(DocumentRef("d.md", "d", "d.md", "r"), "---\nservice: a\nuses: [\n---\n\n# A\n", ".md", "d.md")
+    [problem] = designed([text], READERS).problems
+    assert problem.line in (3, 4)

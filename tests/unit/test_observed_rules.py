@@ -78,3 +78,13 @@ def test_a_client_never_calls_itself_by_an_attribute():
     found, services = observed([span("shop.Cart", "1", kind="CLIENT", attributes=own)])
     assert found == {}
     assert services["shop.Cart"]["unpaired_clients"] == 1
+
+
+def test_a_client_that_may_have_called_two_servers_is_tied_to_neither():
+    """Nor are servers whose parent came and cannot be used: their senders do not lose parents."""
+    request = {"rpc.system": "grpc", "rpc.service": "s.S", "rpc.method": "M"}
+    client = span("a", "1", kind="CLIENT", attributes=request) | {"end_ms": 90}
+    one, other = span("b", "2", attributes=request), span("c", "3", attributes=request)
+    assert edges(client, one)["a", "CALLS", "b"]["basis"] == {"inferred": 1}
+    assert set(edges(client, one, other)) == {("a", "CALLS", "s.S")}
+    assert set(edges(client, one | {"parent": "hex:abab"})) == {("a", "CALLS", "s.S")}
