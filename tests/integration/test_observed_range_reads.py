@@ -60,4 +60,4 @@ def test_edges_of_ranges(database, tmp_path, clock):
         seen.add(len(found))
     # Some hold all, some few, some nothing.
     assert 0 in seen
-    assert len(seen) > len(RANGES) // 2
+    assert len(seen) >= 4
