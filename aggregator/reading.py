@@ -21,7 +21,7 @@ from aggregator.view import Links, edge_view
 from nexus.model.edge import EdgeHistory, ObservedEdge
 from nexus.model.service import UNNAMED, Coverage, ServiceDay
 from nexus.model.window import HOUR_NS, TimeRange
-from nexus.ports.observed import EdgeFilter
+from nexus.ports.observed import ALL, EdgeFilter
 from nexus.store import observed, observed_partition, observed_read
 from nexus.store.observed_read import EdgeQuery, EdgeRow
 from nexus.store.pool import Connection, Database
@@ -94,13 +94,15 @@ class ObservedStore:
             for row in summaries(lines)
         ]
 
-    def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
+    def services(
+        self, tenant: str, environment: str | None, window: TimeRange, place: slice = ALL
+    ) -> list[dict[str, Any]]:
         """See `ObservedReader.services`."""
         with self.database.connection() as connection:
             spans = segments(window, kept(connection))
             known = observed_read.find_edges(
                 connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment)
-            )
+            )[place]
             # Unnamed spans have no environment, and tell of the instances of all.
             unnamed = (
                 observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, source=UNNAMED))

@@ -20,7 +20,17 @@ Cursor = Annotated[str, Query(max_length=20, description="`next` of the page bef
 
 def page(items: Sequence[T], limit: int, cursor: str) -> tuple[Sequence[T], str | None]:
     """(items of the page, cursor of the next or None). BadQuestion for a cursor that none of these gives."""
+    start = offset(cursor)
+    return part_of(items[start : start + limit + 1], start, limit)
+
+
+def part_of(found: Sequence[T], start: int, limit: int) -> tuple[Sequence[T], str | None]:
+    """The same of a list of which only [start, start + limit] was read: one item more than a page tells that there is a next one."""
+    return found[:limit], str(start + limit) if len(found) > limit else None
+
+
+def offset(cursor: str) -> int:
+    """Where a page begins."""
     if cursor and not (cursor.isascii() and cursor.isdigit()):
         raise BadQuestion("cursor: not one that this service gave")
-    start = int(cursor or 0)
-    return items[start : start + limit], str(start + limit) if len(items) > start + limit else None
+    return int(cursor or 0)

@@ -15,7 +15,7 @@ from nexus.model.registry import Registry
 from nexus.model.service import Coverage, ServiceDay
 from nexus.model.window import TimeRange
 from nexus.ports.designed import DesignedFilter
-from nexus.ports.observed import EdgeFilter
+from nexus.ports.observed import ALL, EdgeFilter
 
 
 @dataclass
@@ -72,7 +72,9 @@ class SimulatedWorld:
         self._read()
         return []
 
-    def services(self, _tenant: str, _environment: str | None, _window: TimeRange) -> list[dict[str, Any]]:
+    def services(
+        self, _tenant: str, _environment: str | None, _window: TimeRange, _place: slice = ALL
+    ) -> list[dict[str, Any]]:
         """Not simulated."""
         self._read()
         return []

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.context import Context, Json, Reader
-from api.paging import MOST, Cursor, Limit, page
+from api.paging import MOST, Cursor, Limit, offset, part_of
 from api.routes._observed import window_of
 from nexus.model.render import coverage_json, window_json
 from nexus.ports.observed import ObservedReader
@@ -28,7 +28,9 @@ def services(
     """Service rows with their counters, added up over the range."""
     window = window_of(start, end)
     reader = context.services.get(ObservedReader)
-    shown, following = page(reader.services(caller.tenant, environment, window), limit, cursor)
+    first = offset(cursor)
+    found = reader.services(caller.tenant, environment, window, slice(first, first + limit + 1))
+    shown, following = part_of(found, first, limit)
     return {
         "services": shown,
         "next": following,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from nexus.model.edge import EdgeHistory, ObservedEdge
 from nexus.model.service import Coverage, ServiceDay
 from nexus.model.window import TimeRange
+
+ALL: Final = slice(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,10 @@ class ObservedReader(Protocol):
         """Measures by step (`1m`, `1h`, `1d`) that lies in the range at least in part: `[{"start": datetime, "edge": ObservedEdge}]`."""
         ...
 
-    def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
-        """Service rows with the counters of observed-edges.md section 5 by their names (api.md `/services`)."""
+    def services(
+        self, tenant: str, environment: str | None, window: TimeRange, place: slice = ALL
+    ) -> list[dict[str, Any]]:
+        """Service rows with the counters of observed-edges.md section 5 by their names (api.md `/services`), in a fixed order; those at `place` of it."""
         ...
 
     def coverage(self, tenant: str, window: TimeRange) -> Coverage:

@@ -58,7 +58,7 @@ class AggregateSettings(Section):
 
     interval: Duration = Field(timedelta(seconds=1), description="Pause between two looks at the span log.")
     max_spans: int = Field(
-        500_000, ge=1000, description="Spans that one transaction rolls up at most; memory grows with it."
+        1_000_000, ge=1000, description="Spans that one transaction rolls up at most; memory grows with it."
     )
     max_edges: int = Field(
         100_000,

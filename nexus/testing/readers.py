@@ -17,7 +17,7 @@ from nexus.model.window import TimeRange
 from nexus.ports.code import CodeAnchor, CodeValue, GradeAuthority
 from nexus.ports.designed import DesignedFilter
 from nexus.ports.drift import FindingFilter, FindingHistory, Report, RunRecord
-from nexus.ports.observed import EdgeFilter
+from nexus.ports.observed import ALL, EdgeFilter
 from nexus.ports.search import Hit, SearchRequest, SearchResult
 
 
@@ -76,10 +76,12 @@ class MemoryObserved:
         del step
         return [{"start": edge.first_seen, "calls": edge.calls, "errors": edge.errors}] if edge else []
 
-    def services(self, tenant: str, environment: str | None, window: TimeRange) -> list[dict[str, Any]]:
+    def services(
+        self, tenant: str, environment: str | None, window: TimeRange, place: slice = ALL
+    ) -> list[dict[str, Any]]:
         """The rows given."""
         del environment, window
-        return list(self.rows) if tenant == self.tenant else []
+        return list(self.rows)[place] if tenant == self.tenant else []
 
     def coverage(self, tenant: str, window: TimeRange) -> Coverage:
         """The coverage given."""
