@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+from case_spans import case_span
 from observed_harness import Bench, against_answer, codec, delivered, load_random
 
 from aggregator.engine import Engine
@@ -40,20 +41,7 @@ def overlap(monkeypatch):
     return prepared
 
 
-def span(service, trace, number, parent, kind, start, end):
-    return {
-        "service": service,
-        "trace": trace,
-        "span": number,
-        "parent": parent,
-        "kind": kind,
-        "name": "op",
-        "start_ms": start,
-        "end_ms": end,
-    }
-
-
-CLIENT, SERVER = span("a", "t", "1", None, "CLIENT", 0, 50), span("b", "t", "2", "1", "SERVER", 10, 40)
+CLIENT, SERVER = case_span("a", "t", "1", None, "CLIENT", 0, 50), case_span("b", "t", "2", "1", "SERVER", 10, 40)
 
 
 def log(bench, *deliveries):
@@ -105,7 +93,7 @@ def test_another_process_that_takes_over_counts_once(bench, overlap, database, c
 def test_a_window_that_settles_meanwhile_makes_prepared_spans_late(bench, overlap, clock):
     log(bench, [CLIENT])
     drain(bench.engine)
-    log(bench, [span("c", "u", "1", None, "SERVER", 600_000, 600_050)], [SERVER])
+    log(bench, [case_span("c", "u", "1", None, "SERVER", 600_000, 600_050)], [SERVER])
     assert bench.engine.batch(1).spans == 1
     assert overlap[-1].new.height == 1
     clock.at += timedelta(hours=7)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+from case_spans import case_span
 from observed_harness import Bench, codec, delivered
 
 from nexus.store.status import observed_counts
@@ -18,20 +19,9 @@ MINUTE = 60_000
 HOUR = 60 * MINUTE
 
 
-def span(service, trace, number, parent, kind, start, end, **more):
-    links = [{"trace": other, "span": other_span} for other, other_span in more.pop("links", [])]
-    return {
-        "service": service,
-        "trace": trace,
-        "span": number,
-        "parent": parent,
-        "kind": kind,
-        "name": "op",
-        "start_ms": start,
-        "end_ms": end,
-        "links": links,
-        **more,
-    }
+def span(service, trace, number, parent, kind, start, end, links=(), **more):
+    linked = [{"trace": other, "span": other_span} for other, other_span in links]
+    return case_span(service, trace, number, parent, kind, start, end, links=linked, **more)
 
 
 @pytest.fixture

@@ -94,40 +94,15 @@ def certificates(tmp_path_factory):
     def openssl(*arguments: str) -> None:
         subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
 
+    def request(name: str, subject: str, *arguments: str) -> None:
+        key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{name}.key")
+        openssl("req", *key, "-subj", f"/CN={subject}", *arguments)
+
     for name, subject in (("ca", "test CA"), ("stranger", "client")):
-        openssl(
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-keyout",
-            f"{name}.key",
-            "-out",
-            f"{name}.pem",
-            "-subj",
-            f"/CN={subject}",
-            "-days",
-            "2",
-        )
+        request(name, subject, "-x509", "-out", f"{name}.pem", "-days", "2")
     (folder / "san").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
     for name in ("server", "client"):
-        openssl(
-            "req",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-keyout",
-            f"{name}.key",
-            "-out",
-            f"{name}.csr",
-            "-subj",
-            f"/CN={name}",
-        )
+        request(name, name, "-out", f"{name}.csr")
         openssl(
             "x509",
             "-req",

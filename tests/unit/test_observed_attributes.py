@@ -8,22 +8,14 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
+from case_spans import case_span
 from observed_harness import observed
 
 KAFKA = {"messaging.system": "kafka", "messaging.destination.name": "orders"}
 
 
 def span(service="a", trace="t", number="1", parent=None, kind="CLIENT", **more):
-    return {
-        "service": service,
-        "trace": trace,
-        "span": number,
-        "parent": parent,
-        "kind": kind,
-        "name": "op",
-        "start_ms": 0,
-        "end_ms": 5,
-    } | more
+    return case_span(service, trace, number, parent, kind, 0, 5) | more
 
 
 def ends(*spans):

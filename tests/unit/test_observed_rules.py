@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
+from case_spans import case_span
 from observed_harness import observed
 
 KAFKA = {"messaging.system": "kafka"}
@@ -13,20 +14,10 @@ ORDERS = KAFKA | {"messaging.destination.name": "orders"}
 PROCESS, SETTLE = {"messaging.operation.type": "process"}, {"messaging.operation.type": "settle"}
 
 
-def span(service, number, parent=None, kind="SERVER", trace="t", links=(), **attributes):
+def span(service, number, parent=None, kind="SERVER", trace="t", links=(), attributes=None):
     start = 10 * int(number)
-    return {
-        "service": service,
-        "trace": trace,
-        "span": number,
-        "parent": parent,
-        "kind": kind,
-        "name": "op",
-        "start_ms": start,
-        "end_ms": start + 5,
-        "attributes": attributes.pop("attributes", {}),
-        "links": [{"trace": t, "span": s} for t, s in links],
-    }
+    linked = [{"trace": t, "span": s} for t, s in links]
+    return case_span(service, trace, number, parent, kind, start, start + 5, attributes=attributes or {}, links=linked)
 
 
 def edges(*spans):
