@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -58,6 +59,14 @@ class Document:
     front_start: int = 0
     marks: re.Pattern[str] = MARKDOWN
     _flats: dict[tuple[int, int], Flat] = field(default_factory=dict, repr=False, compare=False)
+    _heads: list[Block] = field(default_factory=list, repr=False, compare=False)
+
+    def heads_before(self, offset: int, most: int) -> list[Block]:
+        """The last headings and paragraphs outside lists before an offset, at most so many, in order."""
+        if not self._heads:
+            self._heads.extend(b for b in self.blocks if not b.item and b.kind in ("text", "heading"))
+        end = bisect_left(self._heads, offset, key=lambda b: b.start)
+        return self._heads[max(0, end - most) : end]
 
     def flat(self, start: int, end: int) -> Flat:
         """The stretch [start, end) without its markup."""

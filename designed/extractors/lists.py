@@ -6,7 +6,6 @@ Rules: `list.address`, `list.role`, and `list_en.*` / `list_ko.*` for sentences 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -133,13 +132,10 @@ def _leads(flat: Flat, things: Sequence[Name]) -> bool:
 
 def _role_above(document: Document, item: Block) -> Role | None:
     """The role that the heading, or the paragraph that is a head itself or ends with one, right above a list gives to its items."""
-    index = bisect_left(document.blocks, item.start, key=lambda b: b.start) - 1
-    while index >= 0 and (document.blocks[index].item or document.blocks[index].kind not in ("text", "heading")):
-        index -= 1
-    if index < 0:
-        return None
-    text = document.flat(document.blocks[index].start, document.blocks[index].end).text.strip()
-    return role_of(text.rsplit(". ", 1)[-1] if text.endswith(":") else text)
+    for head in document.heads_before(item.start, 1):
+        text = document.flat(head.start, head.end).text.strip()
+        return role_of(text.rsplit(". ", 1)[-1] if text.endswith(":") else text)
+    return None
 
 
 def _only_names(flat: Flat, start: int, names: Sequence[Name]) -> bool:
@@ -210,9 +206,9 @@ def _above(document: Document, block: Block | None) -> str:
     """The paragraph or heading above a list, and the leads above an item."""
     if block is None:
         return ""
-    before = [b for b in document.blocks if b.start < block.start and not b.item and b.kind in ("text", "heading")]
+    before = document.heads_before(block.start, 2)
     own = " ".join(document.text[p.start : p.end] for p in block.parents)
-    return " ".join(document.text[b.start : b.end] for b in before[-2:]) + " " + own
+    return " ".join(document.text[b.start : b.end] for b in before) + " " + own
 
 
 def _of_lead(flat: Flat, found: Sequence[Name], start: int, context: Context) -> Listed:

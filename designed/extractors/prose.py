@@ -150,10 +150,12 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         listed = list_statements(document, block, flat, found, context)
         if listed is not None:
             for statement, start, end in listed:
+                _under(statement, context)
                 yield claim_of(document.lines, flat, start, end, statement)
             return
     if not block.item and (keyed := list(keyed_statements(document, block, names, context))):
         for line, statement in keyed:
+            _under(statement, context)
             yield claim_of(document.lines, line, 0, len(line.text), statement)
         return
     if not block.item and (led := led_statements(flat, found, context)) is not None:
@@ -189,6 +191,12 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         previous = single
         topic = _topic_of(statements) or (topic if not statements else None)
     yield from pending
+
+
+def _under(statement: Statement, context: Context) -> None:
+    """What no verb states is meant as the headings above say."""
+    if statement.modality is Modality.ASSERTED and context.heading is not None:
+        statement.modality = context.heading
 
 
 def _unchecked(document: Document, item: Block) -> Modality | None:
