@@ -30,7 +30,7 @@ from designed.place import Lines
 from designed.reader import Place, RawClaim, RawName
 from nexus.model.claim import Modality, Via
 from nexus.model.document import SourceText
-from nexus.model.names import HANGUL_WORD
+from nexus.model.names import HANGUL_WORD, squeezed
 from nexus.model.registry import Registry
 from nexus.model.service import NodeKind
 from nexus.model.technology import technology
@@ -87,7 +87,9 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
                     else subject_of(heading, registry),
                 )
             )
-            here = _below(tuple(h for _, h, _ in path), next((s for _, _, s in reversed(path) if s is not None), base))
+            here = _below(
+                tuple(_beside(h, s) for _, h, s in path), next((s for _, _, s in reversed(path) if s is not None), base)
+            )
             continue
         if rejected(tuple(h for _, h, _ in path)):
             continue
@@ -96,6 +98,12 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
             None,
         )
         yield block, replace(here, subject=lead[0], subject_key=lead[1]) if lead is not None else here
+
+
+def _beside(heading: str, subject: tuple[RawName, str] | None) -> str:
+    """A heading without the words of the service that it names: "Transaction History Service" tells of no past."""
+    own = squeezed(subject[0].name) if subject is not None else ""
+    return re.sub(r"\w+", lambda word: "" if word[0].casefold() in own else word[0], heading) if own else heading
 
 
 def _below(headings: tuple[str, ...], subject: tuple[RawName, str] | None) -> Context:
