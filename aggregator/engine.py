@@ -347,8 +347,11 @@ class Engine:
             windows, pending = 0, self._pending
             if change is not None:
                 edges, rows = numbered(connection, change, self._max_edges)
-                touched = row_keys(rows).join(edges, on="edge")
-                rows = without_settled(rows, edges, observed.settled_windows(connection, windows_of(touched)))
+                touched = windows_of(row_keys(rows).join(edges, on="edge"))
+                settled = observed.settled_windows(connection, touched)
+                if settled.height:
+                    rows = without_settled(rows, edges, settled)
+                    touched = windows_of(row_keys(rows).join(edges, on="edge"))
                 samples = _samples(rows, edges)
             # Full disks are no fault of spans: trials do not write.
             part = None if trial else self._working.add(seq, new, samples)
@@ -362,7 +365,6 @@ class Engine:
                     self.shard,
                     now,
                 )
-                touched = windows_of(row_keys(rows).join(edges, on="edge"))
                 windows = touched.height
                 observed.touch_windows(connection, touched, now)
             self._exchange.answer(connection, taken.mail, prepared.related, new, now)

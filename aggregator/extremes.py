@@ -66,7 +66,7 @@ def merge_bounds(parts: pl.DataFrame) -> pl.DataFrame:
 
 def examples(samples: pl.DataFrame) -> pl.DataFrame:
     """Sample traces of rows: `EXAMPLE_SCHEMA`."""
-    seen = samples.filter(pl.col("trace_hi").is_not_null())
+    seen = samples.filter(pl.col("trace_hi").is_not_null()) if samples["trace_hi"].has_nulls() else samples
     return _best(
         seen,
         np.where(seen["failed"].to_numpy(), _ERROR, _ORDINARY),

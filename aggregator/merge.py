@@ -43,11 +43,10 @@ class Merged:
 
 def by_minute(rows: Rows) -> Change:
     """The change that a delta is."""
-    came = rows.samples.filter(pl.col("sign") > 0)
-    return Change(
-        Parts(rows.totals, rows.bags, rows.sketches, bounds(came), examples(came)),
-        rows.samples.filter(pl.col("sign") < 0),
-    )
+    gone = rows.samples.filter(pl.col("sign") < 0)
+    # Samples are most of what a batch is: where nothing is taken back they are not copied.
+    came = rows.samples.filter(pl.col("sign") > 0) if gone.height else rows.samples
+    return Change(Parts(rows.totals, rows.bags, rows.sketches, bounds(came), examples(came)), gone)
 
 
 def at_grain(minutes: Change, grain_ns: int) -> Change:

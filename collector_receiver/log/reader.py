@@ -51,6 +51,8 @@ class LocalSpanLogReader:
         self.lost_bytes = 0
         self._counting = True
         self._unread: list[Unread] = []
+        # What the entries of the last read say: from where, to where, what. They need not be read again for it.
+        self._refused: tuple[dict[str, int], dict[str, int], list[LoggedRejection]] = ({}, {}, [])
 
     def read(self, position: dict[str, int], max_spans: int) -> tuple[pl.DataFrame, dict[str, int]]:
         """See `SpanLogReader.read`."""
@@ -75,6 +77,7 @@ class LocalSpanLogReader:
         """Entries after a position. Writers take turns, so that a busy one does not hold up the others."""
         after = dict(position)
         found: list[Unread] = []
+        refused: list[LoggedRejection] = []
         left = max_spans
         try:
             folders = writers(self._root)
@@ -85,6 +88,7 @@ class LocalSpanLogReader:
                     if entry.header is None:
                         continue
                     found.append(Unread(entry.header.spans, entry.payload, ""))
+                    refused.extend(rejections_of(entry.header, entry.payload))
                     left -= entry.header.spans
                     share -= entry.header.spans
                     if share <= 0:
@@ -92,10 +96,13 @@ class LocalSpanLogReader:
         except OSError as error:
             msg = f"the span log in {self._root} cannot be read: {error.strerror}"
             raise StoreUnavailable(msg) from error
+        self._refused = (dict(position), after, refused)
         return found, after
 
     def rejected(self, start: dict[str, int], end: dict[str, int]) -> list[LoggedRejection]:
         """See `SpanLogReader.rejected`."""
+        if (start, end) == self._refused[:2]:
+            return list(self._refused[2])
         found: list[LoggedRejection] = []
         # Damage on the way was counted by `read`.
         self._counting = False

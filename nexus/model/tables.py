@@ -186,7 +186,9 @@ class Sieve:
 
 
 def stable_order(keys: U64) -> U32:
-    """Places of `keys` in ascending order, equal ones as they come. Fast where the upper bits differ, as those of hashes do."""
+    """Places of `keys` in ascending order, equal ones as they come. Fast where the upper bits differ, as those of hashes do, or where they are in order."""
+    if (keys[1:] >= keys[:-1]).all():
+        return np.arange(len(keys), dtype=np.uint32)
     bits = max(len(keys) - 1, 1).bit_length()
     low = np.uint64((1 << bits) - 1)
     packed = (keys & ~low) | np.arange(len(keys), dtype=np.uint64)

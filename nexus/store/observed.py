@@ -187,7 +187,8 @@ def _stage(connection: Connection, keys: pl.DataFrame) -> None:
 def _copy(connection: Connection, name: str, rows: pl.DataFrame) -> None:
     if rows.height:
         with connection.cursor() as cursor, cursor.copy(_SQL[name]) as copy:
-            copy.write(copied(rows))
+            for piece in copied(rows):
+                copy.write(piece)
 
 
 def _frame(text: bytes) -> pl.DataFrame:

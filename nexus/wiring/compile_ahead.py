@@ -52,7 +52,7 @@ def main() -> int:
     compile_now()
     change = delta(unseen(spans, no_spans())[0], no_spans(), Rules(infrastructure=Infrastructure((), ())))
     rows = by_minute(change.rows).came
-    return len(copied(encode(added(together([rows, rows]))))) + int(Sieve(keys).may_hold(keys).sum())
+    return sum(map(len, copied(encode(added(together([rows, rows])))))) + int(Sieve(keys).may_hold(keys).sum())
 
 
 if __name__ == "__main__":

@@ -35,5 +35,19 @@ def test_the_database_reads_what_went_in(database, rows, skipped):
             connection.cursor() as cursor,
             cursor.copy("COPY taken (small, large, said, raw) FROM STDIN (FORMAT binary)") as copy,
         ):
-            copy.write(copied(frame))
+            for piece in copied(frame):
+                copy.write(piece)
         assert connection.execute("SELECT small, large, said, raw FROM taken ORDER BY n").fetchall() == frame.rows()
+
+
+def test_a_table_of_many_pieces_and_a_value_that_is_larger_than_a_piece(database):
+    frame = pl.DataFrame(
+        {"n": range(30_000), "raw": [b"x" * (n % 97) for n in range(29_999)] + [bytes(3 << 20)]},
+        schema={"n": pl.Int64, "raw": pl.Binary},
+    )
+    with database.connection() as connection:
+        connection.execute("CREATE TEMPORARY TABLE taken (n bigint, raw bytea) ON COMMIT DROP")
+        with connection.cursor() as cursor, cursor.copy("COPY taken (n, raw) FROM STDIN (FORMAT binary)") as copy:
+            for piece in copied(frame):
+                copy.write(piece)
+        assert connection.execute("SELECT n, raw FROM taken ORDER BY n").fetchall() == frame.rows()
