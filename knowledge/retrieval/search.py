@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from knowledge.retrieval.fit import is_weak, threshold
 from knowledge.retrieval.fuse import capped, minmax, rrf
 from knowledge.retrieval.near import Asked, nearest_lists
 from knowledge.retrieval.support import supported
-from knowledge.tokens import Analyzer, term_key
+from knowledge.retrieval.terms import question_terms
+from knowledge.tokens import Analyzer
 from nexus.errors import BadQuestion, ModelUnavailable
 from nexus.model.document import DocumentStatus
 from nexus.ports.clock import Clock
@@ -31,7 +31,6 @@ from nexus.store.search import Match, Reader
 
 log = structlog.get_logger("nexus.knowledge")
 ROUTES = frozenset({"auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"})
-MAX_TERMS = 64
 MAX_QUERY = 4000
 # What is found does not depend on how much is asked for.
 SUPPORT_DEPTH = 100
@@ -93,7 +92,7 @@ class HybridRetriever:
         # Deeper than the lists that are fused: passages below their ends support those above.
         fetched = max(depth, SUPPORT_DEPTH)
         with self._database.connection() as connection:
-            terms = self._terms(request.query)
+            terms = question_terms(self._analyzer, request.query[:MAX_QUERY])
             words, ideal = self._words(connection, reader, terms, fetched) if keywords or future is None else ([], 0.0)
             question = self._answered(future, degraded) if vectors else None
             near: dict[str, list[Match]] = {}
@@ -151,12 +150,6 @@ class HybridRetriever:
             tuple(degraded),
             round((time.perf_counter() - started) * 1000, 3),
         )
-
-    def _terms(self, query: str) -> QuestionTerms:
-        written, asked = self._analyzer.question(query[:MAX_QUERY])
-        terms = {term_key(term): (float(count), True) for term, count in Counter(written).most_common(MAX_TERMS)}
-        terms.update({term_key(term): (float(count), False) for term, count in Counter(asked).most_common(MAX_TERMS)})
-        return terms
 
     def _words(
         self, connection: Connection, reader: Reader, terms: QuestionTerms, limit: int
