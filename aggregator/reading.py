@@ -101,7 +101,8 @@ class ObservedStore:
         with self.database.connection() as connection:
             spans = segments(window, kept(connection))
             known = observed_read.find_edges(
-                connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment)
+                connection,
+                EdgeQuery(tenant, tuple(spans), service=True, environment=environment, limit=place.stop),
             )[place]
             # Unnamed spans have no environment, and tell of the instances of all.
             unnamed = (
