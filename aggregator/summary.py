@@ -23,7 +23,7 @@ from aggregator.sketch import QUANTILES, bucket_of, number_of, quantiles
 from nexus.model.edge import FINE, Cause, Exemplar, Latency
 
 # Families that bags show as {text: count}, and those that show as sorted texts.
-COUNTED: Final = ("basis", "protocol", "via")
+COUNTED: Final = ("basis", "protocol", "via", "operation", "consumer_group")
 LISTED: Final = ("source_version", "target_version", "alias", "address")
 # Beside how often a probability counts: how often what counts had failed.
 _FAILED: Final = "failed"

@@ -52,6 +52,8 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         queue_unmeasured=row["queue_unmeasured"],
         protocols=row["protocol"],
         via=row["via"],
+        operations=row["operation"],
+        consumer_groups=row["consumer_group"],
         basis=row["basis"],
         client_latency=row["client"],
         server_latency=row["server"],

@@ -159,6 +159,10 @@ def _observed(edge: ObservedEdge, head: str) -> list[str]:
         lines.append("protocols " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.protocols.items())))
     if edge.via:
         lines.append("via " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.via.items())))
+    if edge.operations:
+        lines.append("operations " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.operations.items())))
+    if edge.consumer_groups:
+        lines.append("consumer groups " + ", ".join(sorted(edge.consumer_groups)))
     lines += [
         _latency(name, latency)
         for name, latency in (

@@ -69,14 +69,14 @@ REQUESTS = (
     {},
 )
 DATABASES = (
-    {"db.system": "postgresql", "db.name": "app"},
-    {"db.system.name": "mssql", "db.namespace": "main", "server.address": "db1"},
+    {"db.system": "postgresql", "db.name": "app", "db.operation": "SELECT", "db.sql.table": "items"},
+    {"db.system.name": "mssql", "db.namespace": "main", "server.address": "db1", "db.operation.name": "EXEC"},
     {"db.system": "redis", "db.redis.database_index": 3, "net.peer.name": "10.0.0.9"},
     {"db.name": "orphan"},
     {"db.system": "other_sql", "server.address": "db1", "peer.service": "warehouse"},
 )
 QUEUES = (
-    {"messaging.system": "kafka", "messaging.destination.name": "orders"},
+    {"messaging.system": "kafka", "messaging.destination.name": "orders", "messaging.kafka.consumer.group": "g1"},
     {"messaging.system": "rabbitmq", "messaging.destination": "", "messaging.rabbitmq.routing_key": "mails"},
     {"messaging.system": "kafka", "messaging.destination.name": "reply-7", "messaging.destination.temporary": True},
     {"messaging.system": "AmazonSQS", "messaging.destination.template": "q-{id}", "messaging.destination.name": "q-1"},

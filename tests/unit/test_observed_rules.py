@@ -79,3 +79,44 @@ def test_a_client_that_may_have_called_two_servers_is_tied_to_neither():
     assert edges(client, one)["a", "CALLS", "b"]["basis"] == {"inferred": 1}
     assert set(edges(client, one, other)) == {("a", "CALLS", "s.S")}
     assert set(edges(client, one | {"parent": "hex:abab"})) == {("a", "CALLS", "s.S")}
+
+
+def test_what_a_database_was_asked_for_is_counted_beside_what_spans_are_called():
+    """Section 3, both generations; a driver's inner layer may leave it to the span around it."""
+    query = {"db.system": "postgresql", "db.name": "app", "server.address": "db1"}
+    older, newer = (
+        {"db.operation": "SELECT", "db.sql.table": "orders"},
+        {"db.operation.name": "DELETE", "db.operation": "x", "db.collection.name": "orders"},
+    )
+    found = edges(
+        span("a", "1", kind="CLIENT", attributes=query | older),
+        span("a", "2", "1", "CLIENT", attributes={"http.request.method": "POST"}),
+        span("a", "3", kind="CLIENT", trace="u", attributes=query | newer),
+        span("a", "4", kind="CLIENT", trace="v", attributes=query | {"db.operation.name": "COMMIT"}),
+        span("a", "5", kind="CLIENT", trace="w", attributes=query),
+    )
+    edge = found["a", "CALLS", "postgresql/db1/app"]
+    assert edge["operations"] == {"SELECT orders": 1, "DELETE orders": 1, "COMMIT": 1}
+    assert edge["calls"] == 4
+    assert {cause["callee_operation"] for cause in edge["causes"]} == {"op"}
+
+
+def test_an_operation_of_a_service_that_answers_for_a_database_is_none_of_its_edge():
+    said = {"db.system": "mysql", "db.operation.name": "SELECT"}
+    found = edges(span("a", "1", kind="CLIENT", attributes=said), span("proxy", "2", "1"))
+    assert found["a", "CALLS", "proxy"]["operations"] == {}
+
+
+def test_consumer_groups_of_a_subscription():
+    """A poll that found nothing belongs to its group too; what was polled is told by the process span, by the poll's group if need be."""
+    group, newer = {"messaging.kafka.consumer.group": "billing"}, {"messaging.consumer.group.name": "audit"}
+    poll = ORDERS | {"messaging.operation": "receive"}
+    found = edges(
+        span("b", "1", kind="CONSUMER", attributes=poll | group | {"messaging.batch.message_count": 0}),
+        span("b", "2", kind="CONSUMER", trace="u", attributes=poll | group),
+        span("b", "3", "2", "CONSUMER", trace="u", attributes=ORDERS | PROCESS),
+        span("b", "4", kind="CONSUMER", trace="v", attributes=ORDERS | PROCESS | newer | group),
+    )
+    edge = found["b", "SUBSCRIBES", "kafka/orders"]
+    assert edge["consumer_groups"] == {"billing": 2, "audit": 1}
+    assert (edge["messages"], edge["handled"]) == (2, 2)
