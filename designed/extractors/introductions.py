@@ -15,7 +15,7 @@ from dataclasses import replace
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat
-from designed.extractors.introductions_en import HEADS, marked_names, proper_names, titled_names
+from designed.extractors.introductions_en import HEADS, marked_names, opens_sentence, proper_names, titled_names
 from designed.extractors.introductions_ko import (
     COMPOUND_ENDS,
     full_name,
@@ -24,6 +24,7 @@ from designed.extractors.introductions_ko import (
     korean_names,
     plain_name,
 )
+from designed.extractors.introductions_listed import listed_names
 from designed.extractors.roles import CONSUMER, PRODUCER, SOURCE, TARGET, TOPIC, role_of
 from designed.reader import RawEntity
 from nexus.model.names import HANGUL_WORD, hyphenated
@@ -82,6 +83,11 @@ _KIND_OF_TEXT = re.compile(
     r"^(?:runbook|playbook|design(?: doc(?:ument)?)?|spec(?:ification)?|service|component|overview|architecture|readme|rfc[- ]?\d*)\s*[:–—-]\s+|\s+[-–—:|]\s+(?:technical |system |software |high[- ]level )?(?:design(?: doc(?:ument)?)?|runbook|playbook|overview|architecture|readme|spec(?:ification)?|docs?|guide)$",
     re.IGNORECASE,
 )
+# "Basket microservice which includes:"
+PRESENTS = re.compile(
+    r"\s+(?:(?:which|that)\s+)?(?:includes?|contains?|offers?|features?|does|is responsible for)(?:\s+the following)?\s*[:;,.]*\s*$",
+    re.IGNORECASE,
+)
 _SECTION = re.compile(r"services|components|microservices|서비스|컴포넌트|구성 ?요소", re.IGNORECASE)
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*[.)]?\s+|[①-⑳]\s*|[A-Z][.)]\s+)")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
@@ -119,7 +125,7 @@ def _all(document: Document) -> Iterator[RawEntity]:
     if title is not None:
         start = document.front_start + title.start(1)
         yield from _title(document, title[1], start, document.front_start + title.end(1), "title")
-    for flat, found in (*marked_names(document), *proper_names(document)):
+    for flat, found in (*marked_names(document), *proper_names(document), *listed_names(document)):
         yield from _named(document, flat, [(*found, ())])
     section = ""
     for index, block in enumerate(document.blocks):
@@ -143,7 +149,7 @@ def heading_name(text: str) -> tuple[str, str]:
     if role_of(bare) is not None:
         # "의존 서비스" heads a list of them.
         return "", ""
-    about = _KIND_OF_TEXT.sub("", bare)
+    about = _KIND_OF_TEXT.sub("", PRESENTS.sub("", bare))
     titled, bare = about != bare, about
     product = technology(bare)
     if product is not None:
@@ -284,7 +290,7 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
     for match in _PROSE_EN.finditer(flat.text) if _PROSE_HEAD.search(flat.text) else ():
         words = match[1].split()
         head = words[-1].casefold()
-        while words and words[0].casefold() in _STOP:
+        while words and (words[0].casefold() in _STOP or (words[0][0].isupper() and opens_sentence(words[0]))):
             words = words[1:]
         name = " ".join(words)
         if (

@@ -66,7 +66,23 @@ _NOT_FIRST = frozenset(
     "secret secrets certificate boot application template search unit ci log logs".split()
 )
 
+# Verbs that tell a reader what to do or what there is; of others the base form is a word of names too ("Order", "Search").
+_TELLING = frozenset(
+    "implement implements implementing develop develops developing publish use using consume build builds building create creates creating add adds call configure configures deploy deploys run provides provide".split()
+)
+
 Introduced = tuple[int, int, str, str, str]
+
+
+def opens_sentence(word: str) -> bool:
+    """Whether a word with a capital is the sentence's and not a name's: "Implements Proxy", "Generally API"."""
+    low = word.casefold()
+    return (
+        low in ("the", "a", "an", "our", "this", "each", "if", "when", "and")
+        or (low.endswith("ally") and len(low) > len("reallys"))
+        or lexicon.VERBS.get(low, ("", ""))[1] in ("s", "ing")
+        or low in _TELLING
+    )
 
 
 def titled_names(flat: Flat) -> Iterator[Introduced]:
@@ -75,7 +91,7 @@ def titled_names(flat: Flat) -> Iterator[Introduced]:
         return
     for match in _TITLED.finditer(flat.text):
         words = match[1].split()
-        while words and words[0].casefold() in ("the", "a", "an", "our", "this", "each", "if", "when", "and"):
+        while words and opens_sentence(words[0]):
             words = words[1:]
         if len(words) < 2 or words[0].casefold() in _NOT_FIRST or technology(" ".join(words[:-1])) is not None:
             continue

@@ -146,6 +146,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "trigger": {"": "C"},
     **dict.fromkeys(("orchestrate", "coordinate"), {"": "C"}),
     "make": {},
+    "execute": {"on": "C", "against": "C"},
     **dict.fromkeys(("publish", "emit", "produce", "broadcast", "fire", "raise", "enqueue", "stream"), dict(_PUB)),
     **dict.fromkeys(("subscribe", "listen"), dict(_SUB) | {"": ""}),
     "consume": {"": "R", "from": "R", "via": "s"},
@@ -305,8 +306,11 @@ HOW_OFTEN: Final = frozenset("hourly daily nightly weekly monthly yearly quarter
 # Parts of a component: what they do, it does.
 # Who sends one of these to "accepts requests from B" calls it.
 REQUESTS: Final = frozenset(
-    "request requests call calls query queries traffic order orders command commands upload uploads connection connections submission submissions webhook webhooks".split()
+    "request requests call calls query queries traffic order orders command commands upload uploads connection connections submission submissions webhook webhooks alert alerts notification notifications "
+    "sample samples payload payloads".split()
 )
+# Between the name of an event and what is said of it: "the `x` domain events that".
+CHANNELS: Final = frozenset({"event", "message", "notification", "topic", "domain", "integration"})
 # What a topic carries.
 CARRIED: Final = frozenset("event events message messages record records entry entries".split())
 PARTS: Final = frozenset(

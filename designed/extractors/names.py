@@ -22,7 +22,7 @@ from nexus.model.technology import TECHNOLOGIES
 
 _VERB_FORMS = frozenset(VERBS) | ASPECT
 _EVENT = re.compile(
-    r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])"
+    r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|[Qq]ueues?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])"
 )
 # "publishes TripCompleted", "subscribes to OrderPaid": what has happened is an event.
 HAPPENED = r"(?:[A-Z][a-z]+)+(?:[A-Z][a-z]*ed|Paid|Sent|Made|Lost|Event)"
@@ -153,6 +153,13 @@ class Names:
         return Name(shift + item.start, shift + item.end, shift + item.core_end, raw, key, kind, product is not None)
 
 
+# Names of things that act, of which a system runs several.
+_AGENT = re.compile(r"[a-z]{3,}(?:er|or)|gateway|frontend|backend")
+# But those act too, and those are what is acted on.
+_PEOPLE = frozenset(
+    "user customer buyer seller rider driver courier partner member player teacher author editor visitor operator developer administrator supplier carrier retailer subscriber viewer sender owner reader writer borrower lender "
+    "order offer voucher number letter paper parameter filter header folder layer error color factor sensor vector author monitor transfer server container cluster".split()
+)
 # What is left of "new-service" without its suffix is a word of every text, and no name.
 _COMMON = frozenset(
     "new old main common default shared internal external public private local remote test base core simple single other first last next open global user users app web api data event events service server system".split()
@@ -169,13 +176,15 @@ def searched(entities: Iterable[Entity]) -> list[str]:
 
 
 def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
-    """‘the collector’ where the system has only one: last words of names, but for words that are names themselves."""
+    """‘the collector’ where the system has only one, "the ingesters" for the instances of one, but for words that are names themselves."""
     found: dict[str, dict[str, Entity]] = {}
     for entity in registry.entities:
-        for spelling in spellings(entity):
+        for spelling in searched([entity]) if entity.kind in ("", NodeKind.SERVICE) else spellings(entity):
             parts = words(spelling)
             if len(parts) > 1 and parts[-1] in KINDS_ALONE:
                 found.setdefault(parts[-1], {})[entity.rid] = entity
+            if entity.kind in ("", NodeKind.SERVICE) and _AGENT.fullmatch(parts[-1]) and parts[-1] not in _PEOPLE:
+                found.setdefault(" ".join((*parts[:-1], f"{parts[-1]}s")), {})[entity.rid] = entity
     return {
         word: next(iter(entities.values()))
         for word, entities in found.items()

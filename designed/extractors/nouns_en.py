@@ -40,7 +40,7 @@ _ROLE_CODES = (
     | {"reader": "R", "writer": "W", "producer": "p", "publisher": "p"}
 )
 _API_FOR = re.compile(
-    r"\b(?:provides?|exposes?|offers?|serves?)\b[^.;:]{0,40}?\b(?:APIs?|endpoints?|resources)\b[^.;:]{0,20}?\b(?:for|to)\b(?=\s+(?:the|other|its|both|all|`|\*|\[|[A-Z]|[a-z]+-))",
+    r"\b(?:provides?|exposes?|offers?|serves?)\b[^.;:]{0,40}?\b(?:APIs?|endpoints?|resources)\b[^.;:]{0,20}?\b(?:for|to)\b(?=\s+(?:the|other|its|both|all|`|\*|\[|(?-i:[A-Z]|[a-z]+-)))",
     re.IGNORECASE,
 )
 # Somebody is told what to do: what the sentence names is not the service's own doing.

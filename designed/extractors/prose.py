@@ -90,6 +90,7 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
             here = _below(
                 tuple(_beside(h, s) for _, h, s in path), next((s for _, _, s in reversed(path) if s is not None), base)
             )
+            here = replace(here, described=path[-1][2] is not None)
             continue
         if rejected(tuple(h for _, h, _ in path)):
             continue
@@ -247,6 +248,8 @@ def _fence(document: Document, block: Block, names: Names, context: Context) -> 
 def claim_of(lines: Lines, flat: Flat, start: int, end: int, statement: Statement, *, korean: bool = False) -> RawClaim:
     """A raw claim whose quote is the sentence."""
     first, last = flat.span(start, end)
+    while last > first and lines.text[last - 1].isspace():
+        last -= 1
     while first > 0 and lines.text[first - 1] in "*_`~":
         first -= 1
     while last < len(lines.text) and lines.text[last] in "*_`~":

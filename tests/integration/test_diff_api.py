@@ -266,7 +266,7 @@ def cli(client: TestClient, services: Services, monkeypatch):
 
     def run(*arguments: str, **more):
         mode.update(more)
-        return CliRunner().invoke(build("diff"), ["diff", *arguments])
+        return CliRunner().invoke(build(), ["diff", *arguments])
 
     return run
 
