@@ -16,6 +16,8 @@ _SQL = queries("observed")
 # Edges that are looked at one by one before anything else is tried, and rows that tell which have any.
 LOOKED_AT: Final = 2000
 FEW: Final = 20_000
+# The grain from which on rows are few, and not found by their time.
+ERA: Final = 3
 _ROWS: Final = {"edge": pl.Int64, "start": pl.Int64, "grain": pl.Int16} | {
     name: kind for name, kind in ROW_SCHEMA.items() if name not in {"tenant", "shard"}
 }
@@ -84,7 +86,7 @@ def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
     A page of all edges is looked for among the first ones, of which most have rows; where they have not, among those that few rows are of.
     """
     values = _values(wanted)
-    named = wanted.rids or wanted.source or wanted.target or wanted.entity
+    named = wanted.service or wanted.rids or wanted.source or wanted.target or wanted.entity
     if wanted.limit is not None and not named:
         found = _find(connection, values | {"first": LOOKED_AT})
         if len(found) >= wanted.limit:
@@ -130,9 +132,9 @@ def _few(connection: Connection, wanted: EdgeQuery) -> list[int] | None:
     found: set[int] = set()
     left = FEW
     spans = sorted(wanted.spans, key=lambda span: -span.grain)
+    ranges = [("edges_by_time" if span.grain < ERA else "edges_in", span.grain, span.start, span.end) for span in spans]
     # What is pending is there by minute, whatever grain is read.
-    ranges = [("edges_within", span.grain, span.start, span.end) for span in spans]
-    ranges.append(("edges_pending", PENDING, min(span.start for span in spans), max(span.end for span in spans)))
+    ranges.append(("edges_in", PENDING, min(span.start for span in spans), max(span.end for span in spans)))
     for name, grain, start, end in ranges:
         values = {"tenant": wanted.tenant, "grain": grain, "from": start, "to": end, "most": left}
         edges = connection.execute(_SQL[name], values).fetchall()

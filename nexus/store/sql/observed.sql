@@ -159,15 +159,15 @@ WHERE
 ORDER BY e.rid
 LIMIT %(count)s
 
--- name: edges_within
+-- name: edges_by_time
 SELECT r.edge FROM observed_row r
 WHERE r.tenant = %(tenant)s AND r.grain = %(grain)s AND r.start >= %(from)s AND r.start < %(to)s
 ORDER BY r.start
 LIMIT %(most)s
 
--- name: edges_pending
+-- name: edges_in
 SELECT DISTINCT r.edge FROM observed_row r
-WHERE r.tenant = %(tenant)s AND r.grain = -1 AND r.start >= %(from)s AND r.start < %(to)s
+WHERE r.tenant = %(tenant)s AND r.grain = %(grain)s AND r.start >= %(from)s AND r.start < %(to)s
 LIMIT %(most)s
 
 -- name: rows_between
