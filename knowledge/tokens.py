@@ -20,7 +20,7 @@ from knowledge.glossary import entries
 from knowledge.loanwords import hangul_skeleton, latin_skeleton
 
 # Bumped when the analysis changes: what was indexed before is then indexed anew.
-ANALYSIS = "a5"
+ANALYSIS = "a6"
 HEADING_WEIGHT = 2
 # What can stand in no text: marks terms that are sounds.
 _LATIN, _KOREAN = "\x01e", "\x01k"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,6 +71,12 @@ def test_a_heading_counts_twice():
         ("오퍼레이터", "operator"),
         ("롤백", "rollback"),
         ("프론트엔드", "frontend"),
+        ("파티션", "partition"),
+        ("퍼미션", "permission"),
+        ("익스텐션", "extension"),
+        ("버저닝", "versioning"),
+        ("캡처", "capture"),
+        ("트리거", "trigger"),
     ],
 )
 def test_loanwords_have_one_skeleton(korean, english):
@@ -128,3 +136,15 @@ def test_no_term_stands_for_two_phrases_and_the_longer_one_has_it():
 def test_every_line_of_the_glossary_has_terms_on_both_sides():
     for korean, english in entries():
         assert all(ANALYZER.terms(word) for word in (*korean, *english)), (korean, english)
+
+
+@pytest.mark.parametrize(("korean", "english"), [("게이트웨이", "gateway"), ("노드", "node"), ("도커", "docker")])
+def test_loanwords_without_a_sound_meet_both_ways(korean, english):
+    assert set(ANALYZER.terms(english)) <= meant(f"{korean}에서")
+    assert set(ANALYZER.terms(korean)) <= meant(f"the {english}")
+
+
+def test_no_line_of_the_loanwords_meets_by_its_sound():
+    for korean, english in entries("loanwords.txt"):
+        for one, other in product(korean, english):
+            assert not hangul_skeleton(one) or hangul_skeleton(one) != latin_skeleton(other), (one, other)
