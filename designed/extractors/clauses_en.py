@@ -241,7 +241,7 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
                 _owned(items, index)
                 or _apposed(items, index)
                 or _kind_of_next(items, index)
-                or (made.arguments and _meant_as(items, index))
+                or (made.arguments and (_meant_as(items, index) or _store_of(items, index, made.arguments[-1][1])))
             ):
                 made.arguments.append((slot, item.name))
         elif (item.word in ("it", "them") and slot in ("", "to") and not made.arguments and not seen_noun) or (
@@ -258,8 +258,10 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
 
 
 def _unknown_verb(items: Sequence[Item], index: int) -> bool:
-    """‘and purges the cache’: another verb follows, though no frame knows it."""
+    """‘and purges the cache’, "and allow B to": another verb follows, though no frame knows it."""
     following = items[index + 1 : index + 3]
+    if following and following[0].word in lexicon.CONTROL:
+        return True
     return (
         len(following) == 2
         and following[0].kind == "word"
@@ -311,6 +313,14 @@ def _meant_as(items: Sequence[Item], index: int) -> bool:
     while before > 0 and items[before].kind in ("det", "word"):
         before -= 1
     return items[before].word == "as"
+
+
+def _store_of(items: Sequence[Item], index: int, before: Name | None) -> bool:
+    """‘the ActiveMQ broker of B’: whose the store is that is reached."""
+    left = index - 1
+    while left > 0 and items[left].kind == "det":
+        left -= 1
+    return items[left].word == "of" and before is not None and before.passive
 
 
 def _owned(items: Sequence[Item], index: int) -> bool:

@@ -36,6 +36,12 @@ def arrow_statements(
     flat: Flat, start: int, end: int, names: Sequence[Name], drawn: set[tuple[str, str]]
 ) -> list[Statement]:
     """Statements of the arrows in [start, end). `drawn` holds the arrows of the block so far."""
+    if (cut := flat.text.find(";", start, end)) >= 0:
+        # "a -> b; a -> c": two that begin anew.
+        return [
+            *arrow_statements(flat, start, cut, names, drawn),
+            *arrow_statements(flat, cut + 1, end, names, drawn),
+        ]
     arrows = list(ARROW.finditer(flat.text, start, end))
     if not arrows:
         return []
@@ -57,6 +63,19 @@ def arrow_statements(
                 made += _arrow(flat, sides[0], sides[index], previous, other, names, arrows[index - 1].start(), drawn)
         previous = here
     return made
+
+
+def arrow_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The stretch [start, end) of a document line by line where each line draws arrows of its own; whole where lines go on with one another."""
+    found, position = [], start
+    for line in text[start:end].splitlines(keepends=True):
+        bare = line.strip()
+        arrows = list(ARROW.finditer(bare))
+        if not arrows or arrows[0].start() == 0 or arrows[-1].end() == len(bare):
+            return [(start, end)]
+        found.append((position, position + len(line)))
+        position += len(line)
+    return found
 
 
 def _further(flat: Flat, first: Name, names: Sequence[Name], end: int) -> Iterator[Name]:

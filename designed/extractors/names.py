@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from designed.extractors.flat import Flat
 from designed.extractors.introductions_en import KINDS_ALONE
-from designed.extractors.lexicon_en import ASPECT, VERBS
+from designed.extractors.lexicon_en import ASPECT, VERBS, is_agent
 from designed.reader import RawName
 from nexus.model.entity import Entity
 from nexus.model.mentions import Found, NameIndex, plausible
@@ -153,13 +153,6 @@ class Names:
         return Name(shift + item.start, shift + item.end, shift + item.core_end, raw, key, kind, product is not None)
 
 
-# Names of things that act, of which a system runs several.
-_AGENT = re.compile(r"[a-z]{3,}(?:er|or)|gateway|frontend|backend")
-# But those act too, and those are what is acted on.
-_PEOPLE = frozenset(
-    "user customer buyer seller rider driver courier partner member player teacher author editor visitor operator developer administrator supplier carrier retailer subscriber viewer sender owner reader writer borrower lender "
-    "order offer voucher number letter paper parameter filter header folder layer error color factor sensor vector author monitor transfer server container cluster".split()
-)
 # What is left of "new-service" without its suffix is a word of every text, and no name.
 _COMMON = frozenset(
     "new old main common default shared internal external public private local remote test base core simple single other first last next open global user users app web api data event events service server system".split()
@@ -183,7 +176,7 @@ def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
             parts = words(spelling)
             if len(parts) > 1 and parts[-1] in KINDS_ALONE:
                 found.setdefault(parts[-1], {})[entity.rid] = entity
-            if entity.kind in ("", NodeKind.SERVICE) and _AGENT.fullmatch(parts[-1]) and parts[-1] not in _PEOPLE:
+            if entity.kind in ("", NodeKind.SERVICE) and is_agent(parts[-1]):
                 found.setdefault(" ".join((*parts[:-1], f"{parts[-1]}s")), {})[entity.rid] = entity
     return {
         word: next(iter(entities.values()))

@@ -140,7 +140,7 @@ def noun_statements(
             for source in sources:
                 yield from (_noun(source, target, at, modality, context) for target in sides["to"] if not target.topic)
         elif sides["to"] and not sides["from"] and not made:
-            subject = _noun_subject(parts, index, context)
+            subject = [n for n in _noun_subject(parts, index, context) if not n.passive]
             if told and any(s.start < 0 for s in subject):
                 continue
             yield from (

@@ -13,7 +13,7 @@ from designed.extractors.blocks import Block, Document
 from designed.extractors.documents import MARKUPS, document_of
 from designed.extractors.fenced_settings import SETTINGS, setting_statements
 from designed.extractors.flat import Flat, sentences
-from designed.extractors.flows import ARROW, FENCES, arrow_statements
+from designed.extractors.flows import ARROW, FENCES, arrow_lines, arrow_statements
 from designed.extractors.front_matter import front_statements
 from designed.extractors.lists import keyed_statements, led_statements, list_statements
 from designed.extractors.modality import heading_modality, rejected
@@ -149,11 +149,13 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         return
     drawn: set[tuple[str, str]] = set()
     if arrows:
-        wide = names.find(flat, doubtful=True)
-        topics = brought(flat, 0, len(flat.text), wide)
-        for start, end in sentences(flat):
-            for statement in arrow_statements(flat, start, end, sorted([*wide, *topics], key=lambda n: n.start), drawn):
-                yield claim_of(document.lines, flat, start, end, statement)
+        for first, last in arrow_lines(source, block.start, block.end):
+            part = document.flat(first, last)
+            wide = names.find(part, doubtful=True)
+            known = sorted([*wide, *brought(part, 0, len(part.text), wide)], key=lambda n: n.start)
+            for start, end in sentences(part):
+                for statement in arrow_statements(part, start, end, known, drawn):
+                    yield claim_of(document.lines, part, start, end, statement)
     if block.item:
         context = replace(context, rule="list_en", heading=_unchecked(document, block) or context.heading)
         listed = list_statements(document, block, flat, found, context)

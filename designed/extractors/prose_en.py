@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from designed.extractors import lexicon_en as lexicon
 from designed.extractors.clauses_en import Predicate, predicates
@@ -80,7 +81,7 @@ def english_statements(
 ) -> tuple[list[Statement], Name | None]:
     """Statements of the sentence [start, end), and its single subject, for the pronouns of the next."""
     text = flat.text[start:end]
-    inside = [n for n in names if start <= n.start < end]
+    inside = _parts([n for n in names if start <= n.start < end], flat.text)
     if _MESSAGING.search(text):
         inside = [n for n in inside if not _event_of(flat, n)]
         inside = sorted([*inside, *brought(flat, start, end, inside)], key=lambda n: n.start)
@@ -114,6 +115,15 @@ def _describes(first: Predicate) -> bool:
     return first.index == 0 and first.subject.how == "other" and (first.form == "ing" or first.lemma in _DONE)
 
 
+def _parts(names: Sequence[Name], text: str) -> list[Name]:
+    """Without the names of systems right before those of their parts: "the Metering Splitter"."""
+    return [
+        name
+        for name, following in zip_longest(names, names[1:])
+        if following is None or name.passive or following.passive or text[name.end : following.start] != " "
+    ]
+
+
 def _event_of(flat: Flat, name: Name) -> bool:
     """‘`Customer` domain events’: what a service is short for is here what happens to one."""
     return (
@@ -126,13 +136,12 @@ def _event_of(flat: Flat, name: Name) -> bool:
 
 def _opening(parts: Sequence[Item]) -> Name | None:
     """The name that a sentence without a frame begins with: "The `reviews` microservice contains book reviews."."""
-    first = next((p for p in parts if p.kind != "det"), None)
-    following = parts[parts.index(first) + 1] if first is not None and parts.index(first) + 1 < len(parts) else None
+    rest = [p for p in parts if p.kind != "det"][:3]
+    if len(rest) > 1 and rest[0].name is not None and rest[1].name is not None and rest[0].name.key == rest[1].name.key:
+        # A lead and its sentence: "**Reviews** The reviews service contains".
+        del rest[0]
     return (
-        first.name
-        if first is not None
-        and first.kind == "name"
-        and following is not None
-        and following.kind in ("word", "be", "modal", "verb", "adv", "stop")
+        rest[0].name
+        if len(rest) > 1 and rest[0].kind == "name" and rest[1].kind in ("word", "be", "modal", "verb", "adv", "stop")
         else None
     )
