@@ -274,7 +274,7 @@ PREPOSITIONS: Final = frozenset(
     "to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except than among".split()
 )
 # Two words that say one thing: (kind, word).
-PHRASES: Final = {
+PHRASES: Final[dict[tuple[str, ...], tuple[str, str]]] = {
     ("out", "of"): ("prep", "from"),
     ("in", "on"): ("prep", "on"),
     # "connects to the service provided by B"
