@@ -99,7 +99,8 @@ class ObservedStore:
     ) -> list[dict[str, Any]]:
         """See `ObservedReader.services`."""
         with self.database.connection() as connection:
-            spans = segments(window, kept(connection))
+            since = kept(connection)
+            spans = segments(window, since)
             known = observed_read.find_edges(
                 connection,
                 EdgeQuery(tenant, tuple(spans), service=True, environment=environment, limit=place.stop),
@@ -111,7 +112,7 @@ class ObservedStore:
                 else []
             )
             parts = read(connection, tenant, known + unnamed, spans)
-            delivered = observed.deliveries(connection, tenant, window)
+            delivered = observed.deliveries(connection, tenant, time_range(*covered(window, since), window))
             full = overfull(observed_read.overfull(connection, tenant, MAX_OVERFULL))
         bags = add_bags(parts.bags.with_columns(start=pl.lit(0, pl.Int64)))
         return service_view(known + unnamed, bags, delivered, full)[: len(known)]
