@@ -35,6 +35,18 @@ def test_why_says_operations_documents_since_when_how_often_how_well() -> None:
         assert part in text
 
 
+@pytest.mark.parametrize(
+    ("question", "last"),
+    [
+        ("is cart still used?", "last seen 2026-01-15 12:55 UTC"),
+        ("장바구니 서비스 아직 쓰여?", "마지막 관측 2026-01-15 12:55 UTC"),
+    ],
+)
+def test_whether_something_is_still_used_is_said_by_its_last_callers(question: str, last: str) -> None:
+    assert last in service().answer(ask(question)).text
+    assert last not in service().answer(ask("who calls cart?")).text
+
+
 def test_why_without_a_direct_call_shows_the_way() -> None:
     text = service().answer(ask("why does frontend call email?")).text
     assert "Neither telemetry nor documents show that frontend uses email directly" in text
