@@ -176,7 +176,7 @@ def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
             parts = words(spelling)
             if len(parts) > 1 and parts[-1] in KINDS_ALONE:
                 found.setdefault(parts[-1], {})[entity.rid] = entity
-            if entity.kind in ("", NodeKind.SERVICE) and is_agent(parts[-1]):
+            if parts and entity.kind in ("", NodeKind.SERVICE) and is_agent(parts[-1]):
                 found.setdefault(" ".join((*parts[:-1], f"{parts[-1]}s")), {})[entity.rid] = entity
     return {
         word: next(iter(entities.values()))
