@@ -18,6 +18,7 @@ from nexus.model.edge import Cause, DesignedEdge, Latency, ObservedEdge, Relatio
 from nexus.model.finding import Finding, Flag
 from nexus.model.names import squash
 from nexus.model.registry import Registry
+from nexus.model.service import NodeKind
 from nexus.ports.answers import Change, EdgeEvidence, Packet, PassageEvidence
 from nexus.ports.code import CodeAnchor, CodeValue
 
@@ -120,6 +121,8 @@ def describe(item: EdgeEvidence, changes: tuple[Change, ...] = ()) -> list[str]:
     edge = item.edge
     head = f"{shown(edge.source.name)} {VERB[edge.relation.value.removesuffix('_OBSERVED')]} {shown(edge.target.name)}"
     lines = _observed(edge, head) if isinstance(edge, ObservedEdge) else _designed(edge, head)
+    ends = (edge.source, edge.target)
+    lines += [f"{shown(node.name)} is an external system" for node in ends if node.kind is NodeKind.EXTERNAL]
     lines += [f"drift: {f.flag} ({f.status}): {f.summary}" for f in item.findings]
     lines += [f"promise: {text}" for text in promises(item)]
     lines += [_change(c) for c in changes if c.rid == edge.rid]

@@ -8,6 +8,7 @@ from answer.evidence import ms, percent, promises, shown
 from answer.graph import stands
 from answer.language import sentences
 from answer.narrators import phrases as say
+from answer.narrators.listing import listing
 from nexus.model.claim import Modality
 from nexus.model.edge import DesignedEdge, ObservedEdge
 from nexus.model.finding import Finding, Flag
@@ -35,6 +36,8 @@ def _pairs(items: Sequence[EdgeEvidence]) -> list[list[EdgeEvidence]]:
 
 def neighbours(packet: Packet) -> list[str]:
     """Callers or callees: who, then each with its numbers, then whether documents say so."""
+    if not packet.subjects:
+        return listing(packet)
     if not packet.edges:
         return []
     lang = packet.language
