@@ -129,7 +129,7 @@ def _topic_before(flat: Flat, head: tuple[int, int], names: Sequence[Name]) -> l
 def _named(flat: Flat, start: int, end: int, names: Sequence[Name], *, first: bool, last: bool) -> Name | None:
     """The name beside the arrow: at the beginning of what follows one, at the end of what precedes one."""
     text = flat.text
-    inside = [n for n in names if start <= n.start < end]
+    inside = [n for n in names if start <= n.start < end and not (n.doubtful and _step(text, start, end, n))]
     if first:
         begin = start + len(text[start:end]) - len(text[start:end].lstrip(" `*[(\"'"))
         found = next((n for n in inside if n.start <= begin + 1), None)
@@ -145,6 +145,15 @@ def _named(flat: Flat, start: int, end: int, names: Sequence[Name], *, first: bo
             return found
     label = re.split(r"[:,.(]\s|^\s*\d+[.)]\s", text[start:end])[-1].strip(" `*[]\"'(")
     return _open(start, label)
+
+
+def _step(text: str, start: int, end: int, name: Name) -> bool:
+    """‘좌석 선점’, "order intake": with another noun beside it a common word is no name."""
+    beside = r"(?:^|[\s`*(])[\w가-힣]+ [`*]*$", r"[`*]* [\w가-힣]+"
+    return (
+        re.search(beside[0], text[start : name.start]) is not None
+        or re.match(beside[1], text[name.end : end]) is not None
+    )
 
 
 def _open(at: int, label: str) -> Name | None:
