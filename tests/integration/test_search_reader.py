@@ -11,7 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from knowledge_harness import Index
 
-from knowledge.retrieval import near
+from knowledge.retrieval import near, search
+from knowledge.retrieval.fuse import rrf
 from knowledge.supersede import DocumentCuration
 from nexus.errors import BadQuestion, Conflict, NotFound, StoreUnavailable
 from nexus.model.document import Classification
@@ -95,6 +96,19 @@ def test_scores_are_sums_of_reciprocal_ranks(index):
         assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
     # One vector list for each language: both have a first.
     assert sum(hit.vector_rank == 1 for hit in index.search("결제 원장", top_k=60, route="vector_only").hits) == 2
+
+
+def test_each_retriever_gives_twenty_to_the_fusion(index, monkeypatch):
+    for number in range(30):
+        index.write(f"{number}.md", f"# Doc {number}\n\nledger and other words {number}")
+    index.ingest()
+    lists = []
+    monkeypatch.setattr(search, "rrf", lambda given: lists.append([len(ranked) for ranked in given]) or rrf(given))
+    assert len(index.search("ledger", top_k=10).hits) == 10
+    assert lists == [[20, 20]]
+    # More results than that need longer lists, of which the fusion takes fifty.
+    index.search("ledger", top_k=25)
+    assert lists[1] == [30, 30]
 
 
 def test_passages_of_another_language_rank_without_the_mean_question_and_show_the_cosine_as_asked(index, monkeypatch):
@@ -268,6 +282,21 @@ def test_declared_changes_sections_and_plan_pairs_are_added_without_rank(index):
     assert all(hit.score == 0.0 and hit.bm25_rank is None for hit in found.hits if hit.added_by)
     pair = index.search("settlement ledger flow", top_k=1, route="keyword_only")
     assert ("pair", "Pay plan") in {(hit.added_by, hit.passage.document.title) for hit in pair.hits}
+
+
+@pytest.mark.parametrize("off", ["section_fill", "correction_fetch", "plan_pairs"])
+def test_each_kind_of_added_evidence_can_be_turned_off(database, tmp_path, off):
+    kinds = {"section_fill": "section", "correction_fetch": "correction", "plan_pairs": "pair"}
+    runtime = Runtime(load_settings({"data": tmp_path, "knowledge": {off: False, "embedder": "none"}}), database)
+    (tmp_path / "docs").mkdir()
+    index = Index(database, runtime.clock, (tmp_path / "docs").resolve())
+    index.write("pay-design.md", "# Pay design\n\n" + "settlement ledger flow " * 50 + "\n\nExcept on Sundays.\n")
+    index.write("pay-plan.md", "# Pay plan\n\nfirst week: build")
+    index.write("memo.md", "---\nupdates: Pay design\n---\n# Memo\n\nit is otherwise now")
+    index.ingest()
+    index.retriever = retriever(runtime)
+    added = {hit.added_by for hit in index.search("settlement flow", top_k=1, route="keyword_only").hits}
+    assert added == {"", *kinds.values()} - {kinds[off]}
 
 
 @pytest.mark.parametrize(
