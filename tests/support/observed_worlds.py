@@ -31,7 +31,7 @@ SERVICES = (
     {"service.name": "mail", "k8s.pod.name": "mail-0"},
     {"service.name": "stock", "service.namespace": "shop", "deployment.environment.name": "prod"},
     {"service.name": "unknown_service:java", "service.instance.id": "j"},
-    {"service.name": "unknown_service"},
+    {"service.name": "unknown_service", "deployment.environment.name": "prod", "service.namespace": "shop"},
     {"service.name": " "},
     {},
 )
