@@ -31,7 +31,7 @@ SERVICES = (
     {"service.name": "mail", "k8s.pod.name": "mail-0"},
     {"service.name": "stock", "service.namespace": "shop", "deployment.environment.name": "prod"},
     {"service.name": "unknown_service:java", "service.instance.id": "j"},
-    {"service.name": "unknown_service"},
+    {"service.name": "unknown_service", "deployment.environment.name": "prod", "service.namespace": "shop"},
     {"service.name": " "},
     {},
 )
@@ -317,17 +317,15 @@ class World:
             if self.chance(0.01):
                 # A sidecar under the application's name, or an application beside the sidecar of its caller.
                 span["resource"] = self.rng.choice(mates)["resource"]
-            if self.chance(0.02) and span["kind"] == "SERVER":
-                clients = [other for other in mates if other["kind"] == "CLIENT"]
-                number = self.rng.choice([other["span"] for other in clients] or [span["span"]])
-                if sum(other["span"] == number for other in mates) == 1:
-                    span["span"] = number
             if self.chance(0.02):
                 self.to_the_limit(span, kept)
             if self.chance(0.02):
                 move = self.rng.choice((-40, 25, 61_000, 20 * 60_000, 25 * HOUR_MS)) * MS
                 span["start_ns"] += move
                 span["end_ns"] += move
+        for span in kept:
+            if self.chance(0.02) and span["kind"] == "SERVER":
+                self.share(span, [other for other in kept if other["trace"] == span["trace"]])
         again = [dict(span) for span in kept if self.chance(0.05)]
         for span in again:
             if self.chance(0.7):
@@ -337,6 +335,12 @@ class World:
         kept += again
         self.rng.shuffle(kept)
         return kept
+
+    def share(self, server, mates):
+        """A server takes the id of a client that nobody else has."""
+        taken = [other["span"] for other in mates]
+        free = [other["span"] for other in mates if other["kind"] == "CLIENT" and taken.count(other["span"]) == 1]
+        server["span"] = self.rng.choice([*free, server["span"]])
 
     def to_the_limit(self, span, kept):
         """Moved to where a bound still holds, or holds no longer by a microsecond."""
