@@ -35,6 +35,7 @@ MAX_QUERY = 4000
 # What is found does not depend on how much is asked for.
 SUPPORT_DEPTH = 100
 LONGEST_LIST = 50
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ class HybridRetriever:
                     vector[0] if vector else None,
                     word[1] if word else None,
                     vector[1] if vector else None,
-                    self._stale(rows[rid]),
+                    *self._age(rows[rid]),
                 )
             )
         return hits
@@ -242,11 +243,12 @@ class HybridRetriever:
             for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=wanted)
         }
         kept = [rows[rid] for rid in dict.fromkeys(wanted) if rid in rows and rid not in there]
-        return [Hit(row.passage(), 0.0, None, None, stale=self._stale(row), added_by=expansion.name) for row in kept]
+        return [Hit(row.passage(), 0.0, None, None, None, None, *self._age(row), expansion.name) for row in kept]
 
-    def _stale(self, row: PassageRow) -> bool:
-        """Superseded, or older than its type may grow."""
-        if row.status == DocumentStatus.SUPERSEDED or row.superseded_by is not None:
-            return True
+    def _age(self, row: PassageRow) -> tuple[bool, float | None, float]:
+        """(whether it is superseded or older than its type may grow, its age in days, how old its type may grow)."""
         limit = dict(self._options.stale_types).get(row.doc_type, self._options.stale_after)
-        return row.modified_at is not None and self._clock.now() - row.modified_at > limit
+        age = None if row.modified_at is None else self._clock.now() - row.modified_at
+        superseded = row.status == DocumentStatus.SUPERSEDED or row.superseded_by is not None
+        stale = superseded or (age is not None and age > limit)
+        return stale, None if age is None else round(age / DAY, 1), limit / DAY

@@ -223,6 +223,24 @@ def test_superseded_documents_are_stale_and_their_successor_is_fetched(index):
     assert not index.search("retry limit of checkout", top_k=1, route="keyword_only").hits[0].stale
 
 
+def test_an_age_is_shown_beside_the_age_at_which_its_type_is_stale(database, clock, tmp_path):
+    ages = {"plan": timedelta(days=30)}
+    index = Index(database, clock, tmp_path.resolve(), stale_after=timedelta(days=365), stale_types=(*ages.items(),))
+    for name in ("plan", "rule", "fresh"):
+        index.write(f"{name}.md", f"# {name}\n\nthe ledger")
+    index.ingest()
+    with database.connection() as connection:
+        connection.execute("UPDATE document SET modified_at = %s", (clock.now() - timedelta(days=40),))
+        connection.execute("UPDATE document SET modified_at = %s WHERE title = 'fresh'", (clock.now(),))
+        connection.execute("UPDATE document SET doc_type = title")
+    hits = {hit.passage.document.title: hit for hit in index.search("ledger", route="keyword_only").hits}
+    assert {title: (hit.stale, hit.age_days, hit.stale_after_days) for title, hit in hits.items()} == {
+        "plan": (True, 40.0, 30.0),
+        "rule": (False, 40.0, 365.0),
+        "fresh": (False, 0.0, 365.0),
+    }
+
+
 def test_hidden_documents_are_found_by_nobody_also_after_their_next_version(index):
     index.write("a.md", "# A\n\nledger words")
     index.ingest()
