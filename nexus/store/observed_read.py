@@ -135,14 +135,17 @@ def _few(connection: Connection, wanted: EdgeQuery) -> list[int] | None:
     ranges = [("edges_by_time" if span.grain < ERA else "edges_in", span.grain, span.start, span.end) for span in spans]
     # What is pending is there by minute, whatever grain is read.
     ranges.append(("edges_in", PENDING, min(span.start for span in spans), max(span.end for span in spans)))
+    # Few rows in a large table: the planner may think that they are many.
+    connection.execute(_SQL["by_index"])
     for name, grain, start, end in ranges:
         values = {"tenant": wanted.tenant, "grain": grain, "from": start, "to": end, "most": left}
         edges = connection.execute(_SQL[name], values).fetchall()
         left -= len(edges)
         if left <= 0:
-            return None
+            break
         found.update(edge for (edge,) in edges)
-    return sorted(found)
+    connection.execute(_SQL["as_planned"])
+    return sorted(found) if left > 0 else None
 
 
 def rows_between(

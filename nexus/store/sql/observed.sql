@@ -159,10 +159,17 @@ WHERE
 ORDER BY e.rid
 LIMIT %(count)s
 
+-- name: by_index
+SET LOCAL enable_seqscan = off
+
+-- name: as_planned
+SET LOCAL enable_seqscan = on
+
 -- name: edges_by_time
 SELECT r.edge FROM observed_row r
-WHERE r.tenant = %(tenant)s AND r.grain = %(grain)s AND r.start >= %(from)s AND r.start < %(to)s
-ORDER BY r.start
+WHERE r.tenant = %(tenant)s AND r.grain = %(grain)s
+  -- By the one or the other: what a partition has an index of.
+  AND r.start >= %(from)s AND r.start < %(to)s AND r.start / 60 >= %(from)s / 60 AND r.start / 60 < (%(to)s + 59) / 60
 LIMIT %(most)s
 
 -- name: edges_in
