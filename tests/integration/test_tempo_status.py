@@ -170,6 +170,10 @@ def test_status_says_what_was_folded_and_set_aside(app: FastAPI, database: Datab
     assert "7 spans" in aside
     assert "`new`" in aside
     assert "12 times, most of them of `svc-*`" in folded
+    korean = client.get("/status?language=ko", headers={"authorization": "Bearer reader"}).json()["observed"][
+        "findings"
+    ]
+    assert ["7개" in korean[0], "`new`" in korean[0], "12번" in korean[1], "`svc-*`" in korean[1]] == [True] * 4
     assert len(client.get("/status", headers={"authorization": "Bearer other"}).json()["observed"]["findings"]) == 1
 
 
@@ -248,9 +252,7 @@ def test_bad_ranges_are_named(configured: FakeTempo, monkeypatch: pytest.MonkeyP
     ):
         assert isinstance(CliRunner().invoke(build(), ["tempo", "backfill", *arguments]).exception, kind)
     monkeypatch.delenv("NEXUS_SOURCE_TEMPO__URL")
-    assert isinstance(
-        CliRunner().invoke(build(), ["tempo", "backfill", "--from", ago(2)]).exception, ConfigError
-    )
+    assert isinstance(CliRunner().invoke(build(), ["tempo", "backfill", "--from", ago(2)]).exception, ConfigError)
 
 
 def test_one_poller_at_a_time(database_url: str) -> None:

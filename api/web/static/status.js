@@ -6,7 +6,7 @@ import {environment} from "/static/app.js";
 import {number, percent, time} from "/static/format.js";
 
 export async function render(root) {
-  const [status, body] = await Promise.all([get("/status"), get("/services", {environment: environment(), language: language()}).catch(() => ({services: []}))]);
+  const [status, body] = await Promise.all([get("/status", {language: language()}), get("/services", {environment: environment(), language: language()}).catch(() => ({services: []}))]);
   mount(root, h("h1", {}, t("status")), h("p", {class: "muted"}, `Nexus ${status.version} · PostgreSQL ${status.database?.server_version ?? "–"} · ${time(status.now)}`, status.drift.last_run && ` · ${t("last_run")} ${time(status.drift.last_run.generated_at)}`),
     tiles(status), (status.observed.findings ?? []).map((sentence) => h("div", {class: "notice warn"}, sentence)), sources(status.sources), quality(body.services), everything(status));
 }
