@@ -303,10 +303,7 @@ def _said(spans: Steps, *more: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
 
 
 def targets(said: pl.DataFrame) -> pl.DataFrame:
-    """What clients without a far end call, by what their layers say.
-
-    `target` and `target_kind` (database, stated service, RPC service, host, address class, or null), `alias`, `operation` of a database.
-    """
+    """What clients without a far end call: `target`, `target_kind` (database, stated service, RPC service, host, address class; null for none), `alias`, `operation` of a database."""
     target = (
         pl.when("database")
         .then(database_name())
