@@ -28,6 +28,16 @@ from nexus.model.tables import encoded
 # Families that bags show as {text: count}, and those that show as sorted texts.
 COUNTED: Final = ("basis", "protocol", "via", "operation", "consumer_group")
 LISTED: Final = ("source_version", "target_version", "alias", "address")
+# What a row has where its bags, sketches and samples say nothing.
+_NOTHING: Final[dict[str, Any]] = {
+    **dict.fromkeys(LISTED, ()),
+    **dict.fromkeys(LATENCIES),
+    "causes": (),
+    "examples": (),
+    "adjusted_calls": None,
+    "adjusted_errors": None,
+    "sampling_known": 0.0,
+}
 _NS_IN_MS: Final = 1_000_000
 _ROUND_NS: Final = 2.0**64
 _HOURS_OF_DAY: Final = 24
@@ -50,11 +60,9 @@ def summaries(stored: pl.DataFrame) -> list[dict[str, Any]]:
     bags = _added(read_bags(lines["bags"]), lines["edge"])
     out = list(rows.iter_rows(named=True))
     for row, instances, hours, days in zip(out, *_support(bags, rows.height), strict=True):
-        row.update({name: {} for name in COUNTED})
-        row.update(dict.fromkeys(LISTED, ()))
-        row.update(dict.fromkeys(LATENCIES))
-        row.update(folded={}, causes=(), examples=(), instances=instances, instance_hours=hours, active_days=days)
-        row.update(adjusted_calls=None, adjusted_errors=None, sampling_known=0.0)
+        row.update(_NOTHING, instances=instances, instance_hours=hours, active_days=days, folded={})
+        for name in COUNTED:
+            row[name] = {}
     standing = bags.filter(pl.col("n") != 0)
     _put_texts(standing, out)
     _put_causes(standing.filter(pl.col("kind") == CAUSE), out)
@@ -87,19 +95,13 @@ def _support(bags: pl.DataFrame, height: int) -> tuple[list[int], list[int], lis
     instance = kind == INSTANCE
     stands = bags.filter(n != 0)
     hourly = stands.filter(instance)
-    names = pl.concat(
-        [
-            stands.filter(kind == "instance_name").select("row", "item"),
-            hourly.select("row", item.str.replace(r"\x1f[^\x1f]*$", "")),
-        ]
-    )
     day = item.str.extract(r"(\d+)$", 1).cast(pl.Int64)
-    days = pl.concat(
-        [
-            stands.filter(kind == "day").select("row", day=day),
-            hourly.select("row", day=day // _HOURS_OF_DAY),
-        ]
-    )
+    names = stands.filter(kind == "instance_name").select("row", "item")
+    days = stands.filter(kind == "day").select("row", day=day)
+    if hourly.height:
+        of_hours = hourly.select("row", item.str.replace(r"\x1f[^\x1f]*$", ""), day=day // _HOURS_OF_DAY)
+        names = pl.concat([names, of_hours.select("row", "item")]).unique()
+        days = pl.concat([days, of_hours.select("row", "day")]).unique()
     hours = bags.filter(instance | kind.is_in(["hours", HOUR_BITS])).select(
         "row",
         n=pl.when(instance)
@@ -109,7 +111,7 @@ def _support(bags: pl.DataFrame, height: int) -> tuple[list[int], list[int], lis
         .otherwise(n.bitwise_count_ones().cast(pl.Int64)),
     )
     summed = np.bincount(hours["row"].to_numpy(), weights=hours["n"].to_numpy(), minlength=height)
-    return _many(names.unique(), height), summed.astype(np.int64).tolist(), _many(days.unique(), height)
+    return _many(names, height), summed.astype(np.int64).tolist(), _many(days, height)
 
 
 def _many(lines: pl.DataFrame, height: int) -> list[int]:
