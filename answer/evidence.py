@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
+from answer.debt import debt_line
 from answer.graph import stands
 from answer.language import sentences
 from answer.quantities import Quantity, dates, quantities
@@ -241,7 +242,7 @@ def _split(text: str, *, cells: bool) -> list[str]:
 
 def evidence_of(packet: Packet, registry: Registry) -> dict[str, Evidence]:
     """Every citable item of a packet by its marker."""
-    found = {p.marker: _with_code(_passage(p), packet) for p in packet.passages}
+    found = {p.marker: _with_notes(_passage(p), p, packet) for p in packet.passages}
     known = {
         (e.edge.source.name, e.edge.target.name)
         for e in packet.edges
@@ -289,8 +290,8 @@ def anchor_line(anchor: CodeAnchor, language: str) -> str:
     return ""
 
 
-def _with_code(found: Evidence, packet: Packet) -> Evidence:
-    """What the code index says beside a passage is evidence of its marker: who cites it may show both."""
+def _with_notes(found: Evidence, item: PassageEvidence, packet: Packet) -> Evidence:
+    """What the code index and the debt of its document say beside a passage is evidence of its marker: who cites it may show both."""
     languages = ("en", "ko")
     lines = [
         value_line(v, language) for v in packet.values if v.passage == found.rid and v.claimed for language in languages
@@ -302,6 +303,8 @@ def _with_code(found: Evidence, packet: Packet) -> Evidence:
         for language in languages
         if (line := anchor_line(a, language))
     ]
+    debts = [debt for debt in packet.debt if debt.document == item.hit.passage.document.rid]
+    lines += [line for debt in debts for language in languages if (line := debt_line(debt, language))]
     if not lines:
         return found
     text = "\n".join([found.text, *lines])

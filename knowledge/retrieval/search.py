@@ -245,10 +245,10 @@ class HybridRetriever:
         kept = [rows[rid] for rid in dict.fromkeys(wanted) if rid in rows and rid not in there]
         return [Hit(row.passage(), 0.0, None, None, None, None, *self._age(row), expansion.name) for row in kept]
 
-    def _age(self, row: PassageRow) -> tuple[bool, float | None, float]:
-        """(whether it is superseded or older than its type may grow, its age in days, how old its type may grow)."""
+    def _age(self, row: PassageRow) -> tuple[bool, float | None, float, bool]:
+        """(whether it is superseded or older than its type may grow, its age in days, how old its type may grow, whether it is superseded)."""
         limit = dict(self._options.stale_types).get(row.doc_type, self._options.stale_after)
         age = None if row.modified_at is None else self._clock.now() - row.modified_at
         superseded = row.status == DocumentStatus.SUPERSEDED or row.superseded_by is not None
         stale = superseded or (age is not None and age > limit)
-        return stale, None if age is None else round(age / DAY, 1), limit / DAY
+        return stale, None if age is None else round(age / DAY, 1), limit / DAY, superseded

@@ -215,9 +215,9 @@ def test_superseded_documents_are_stale_and_their_successor_is_fetched(index):
     curation = DocumentCuration(index.database, index.retriever._clock)
     curation.supersede(ME, rid(index, "Old rule"), rid(index, "New rule"))
     found = index.search("retry limit of checkout", top_k=1, route="keyword_only")
-    assert [(hit.passage.document.title, hit.stale, hit.added_by) for hit in found.hits] == [
-        ("Old rule", True, ""),
-        ("New rule", False, "correction"),
+    assert [(hit.passage.document.title, hit.stale, hit.superseded, hit.added_by) for hit in found.hits] == [
+        ("Old rule", True, True, ""),
+        ("New rule", False, False, "correction"),
     ]
     curation.undo(ME, rid(index, "Old rule"))
     assert not index.search("retry limit of checkout", top_k=1, route="keyword_only").hits[0].stale
