@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_each_kind_of_debt_is_told_once_a_document() -> None:
         ({"stale": True, "superseded": True}, "카드 승인은 몇 분 동안 유효한가요?", "문서는 다른 문서로 대체되었다 ["),
     ],
 )
-def test_an_answer_warns_of_the_debt_of_what_it_quotes(debt: dict[str, bool], question: str, said: str) -> None:
+def test_an_answer_warns_of_the_debt_of_what_it_quotes(debt: dict[str, Any], question: str, said: str) -> None:
     passage = replace(PASSAGES[0], text="A card is authorised for 20 minutes. 카드 승인은 20분 동안 유효하다.")
 
     class Indebted(MemoryRetriever):
