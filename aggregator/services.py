@@ -56,6 +56,9 @@ def service_view(
     found: dict[int, Bags] = {}
     for edge, _, kind, item, n, m in bags.sort("edge", "kind", "item").iter_rows():
         found.setdefault(edge, {}).setdefault(kind, {})[item] = (n, m)
+    crowded: dict[int, set[str]] = {}
+    for edge, kind in bags.filter(pl.col("item").str.starts_with(OTHER)).select("edge", "kind").iter_rows():
+        crowded.setdefault(edge, set()).add(kind)
     sent = {edge.id: _instances(found.get(edge.id, {})) for edge in known}
     nameless = next((sent[edge.id] for edge in known if edge.source == UNNAMED), {})
     views = []
@@ -87,9 +90,7 @@ def service_view(
         }
         unpaired = counters["unpaired_clients"] - infrastructure.get("unpaired_clients", 0)
         senders = sorted(beside if edge.source != UNNAMED else sent[edge.id])
-        kinds = full.get((edge.source, edge.source_env), set()) | {
-            kind for kind, items in bag.items() if any(item.startswith(OTHER) for item in items)
-        }
+        kinds = full.get((edge.source, edge.source_env), set()) | crowded.get(edge.id, set())
         views.append(view | {"findings": advice(view, unpaired, senders, kinds, language)})
     return views
 
