@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from designed.extractors.flat import Flat
+from designed.extractors.lexicon_en import PREPOSITIONS, SUBORDINATORS
 from designed.extractors.names import Name
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Statement
 from designed.reader import RawName
+from nexus.model.mentions import PARTICLE
 from nexus.model.names import hyphenated
 from nexus.model.service import NodeKind
 
@@ -149,10 +151,12 @@ def _named(flat: Flat, start: int, end: int, names: Sequence[Name], *, first: bo
 
 def _step(text: str, start: int, end: int, name: Name) -> bool:
     """‘좌석 선점’, "order intake": with another noun beside it a common word is no name."""
-    beside = r"(?:^|[\s`*(])[\w가-힣]+ [`*]*$", r"[`*]* [\w가-힣]+"
-    return (
-        re.search(beside[0], text[start : name.start]) is not None
-        or re.match(beside[1], text[name.end : end]) is not None
+    before = re.search(r"(?:^|[\s`*(])[\w가-힣]+ [`*]*$", text[start : name.start])
+    after = re.match(r"[`*]* ([\w가-힣]+)", text[name.end : end])
+    return before is not None or (
+        after is not None
+        and PARTICLE.fullmatch(after[1]) is None
+        and after[1] not in PREPOSITIONS | SUBORDINATORS | {"and", "or"}
     )
 
 

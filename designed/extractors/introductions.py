@@ -25,7 +25,7 @@ from designed.extractors.introductions_ko import (
     plain_name,
 )
 from designed.extractors.introductions_listed import listed_names
-from designed.extractors.roles import CONSUMER, PRODUCER, SOURCE, TARGET, TOPIC, role_of
+from designed.extractors.roles import CLIENT_CLASS, CONSUMER, PRODUCER, SOURCE, TARGET, TOPIC, role_of
 from designed.reader import RawEntity
 from nexus.model.names import HANGUL_WORD, hyphenated
 from nexus.model.service import NodeKind
@@ -95,6 +95,8 @@ _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _TELLING = re.compile(r"ervice|`|\*\*|[가-힣]|API|ateway|atabase|opic|ueue|erver|orker|event|-(?:svc|db)")
 _HEAD = re.compile(HEADS)
 _PROSE_HEAD = re.compile(r"ervice|API|ateway|atabase|opic|ueue|erver|orker|app|portal")
+# Texts that may go on with a title's name.
+_OPENING = 6
 _EMOJI = re.compile(r"^[^\w가-힣`*\[(]+")
 
 
@@ -189,8 +191,22 @@ def heading_name(text: str) -> tuple[str, str]:
 
 def _title(document: Document, text: str, start: int, end: int, how: str) -> Iterator[RawEntity]:
     name, kind = heading_name(text)
+    if how and name:
+        name = own_title(document, name)
     if name:
         yield RawEntity(name, kind, document.lines.place(start, end), attributes={"introduced": how or "heading"})
+
+
+def own_title(document: Document, title: str) -> str:
+    """‘Shopico Payment Service’ without the system's name, where the text below goes on with "Payment Service"."""
+    system, _, own = title.strip().partition(" ")
+    if " " not in own or not heading_name(own)[0]:
+        return title
+    opening = re.compile(rf"(?:^|[.!?]\s+)(?:The )?[`*]*{re.escape(own)}(?![A-Za-z0-9_-])", re.IGNORECASE)
+    alone = re.compile(rf"(?<![\w-]){re.escape(system)}(?![\w-]|\s+{re.escape(own)})", re.IGNORECASE)
+    texts = [b for b in document.blocks if b.kind == "text"][:_OPENING]
+    begins = any(opening.search(document.flat(b.start, b.end).text) for b in texts)
+    return own if begins and alone.search(document.text, document.blocks[0].end) is not None else title
 
 
 def _table(document: Document, block: Block) -> Iterator[RawEntity]:
@@ -210,13 +226,15 @@ def _table(document: Document, block: Block) -> Iterator[RawEntity]:
             and re.fullmatch(r"[\w가-힣][\w가-힣 ./&()-]*", text)
             and hyphenated(text) not in _STOP
         ):
-            name = re.sub(r"\s*\(.*\)$", "", text)
+            written = re.sub(r"\s*\(.*\)$", "", text)
+            name = CLIENT_CLASS.sub("", written)
             product = technology(name)
             yield RawEntity(
                 name,
                 product[1].value if product else _kind_of(name),
                 document.lines.place(row[0].start, row[0].end),
-                attributes={"introduced": "table"},
+                # What a class is called after has a firmer name elsewhere.
+                attributes={"introduced": "table" if name == written else "prose"},
             )
 
 

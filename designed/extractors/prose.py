@@ -15,6 +15,7 @@ from designed.extractors.fenced_settings import SETTINGS, setting_statements
 from designed.extractors.flat import Flat, sentences
 from designed.extractors.flows import ARROW, FENCES, arrow_lines, arrow_statements
 from designed.extractors.front_matter import front_statements
+from designed.extractors.introductions import own_title
 from designed.extractors.lists import keyed_statements, led_statements, list_statements
 from designed.extractors.modality import heading_modality, rejected
 from designed.extractors.names import BRINGS, Name, Names, brings, brought, names_of
@@ -84,7 +85,7 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
                     None
                     if (outer is not None and (is_dependency(heading) or role_of(heading) is not None))
                     or (block.level == 1 and is_whole(heading))
-                    else subject_of(heading, registry),
+                    else subject_of(own_title(document, heading) if block.level == 1 else heading, registry),
                 )
             )
             here = _below(
