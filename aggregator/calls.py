@@ -303,7 +303,7 @@ def _said(spans: Steps, *more: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
 
 
 def targets(said: pl.DataFrame) -> pl.DataFrame:
-    """What clients without a far end call, by what their layers say: `target` and `target_kind` (database, stated service, RPC service, host, address class, or null), `alias`."""
+    """What clients without a far end call: `target`, `target_kind` (database, stated service, RPC service, host, address class; null for none), `alias`, `operation` of a database."""
     target = (
         pl.when("database")
         .then(database_name())
@@ -330,7 +330,10 @@ def targets(said: pl.DataFrame) -> pl.DataFrame:
         .when(pl.col("peer").is_null() & pl.col("rpc_service").is_not_null())
         .then("host")
     )
-    return said.select("family", "infrastructure", "address", target=target, target_kind=kind, alias=alias)
+    operation = pl.when("database").then("db_operation")
+    return said.select(
+        "family", "infrastructure", "address", target=target, target_kind=kind, alias=alias, operation=operation
+    )
 
 
 def resolved(table: Clients, reached: pl.DataFrame) -> pl.DataFrame:
@@ -377,6 +380,7 @@ def client_only(spans: Steps, lonely: pl.DataFrame, reached: pl.DataFrame) -> Fa
         n_basis=1,
         protocol=pl.col("family").fill_null("unknown"),
         n_protocol=1,
+        operation=pl.col("operation"),
         source_version=pl.col("service_version"),
         alias=pl.col("alias"),
         address=pl.when(~service).then("address"),

@@ -2,7 +2,7 @@
 
 `clients` returns `Clients`. `rows`, one row a plain client span: its `row`, `tk`, `matched` (a far end was seen), `counted` (it is the call), `inferred` (row of the
 server that rule 9 ties to it), `said`, a row of the other frame. `said`: what it and the spans around it say together: `family`, `rank`, `method`, `rpc_service`,
-`http_method`, `path`, `host`, `address`, `peer` (label of a stated service other than its own), `database`, `db_system`, `db_name`, `infrastructure`.
+`http_method`, `path`, `host`, `address`, `peer` (label of a stated service other than its own), `database`, `db_system`, `db_name`, `db_operation`, `infrastructure`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ SAID: Final = (
     "peer_name",
     "db_system",
     "db_name",
+    "db_operation",
 )
 FLAGS: Final = ("database", "infrastructure")
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -110,8 +111,7 @@ def _own(contents: pl.DataFrame) -> pl.DataFrame:
         .when(old_label.is_not_null())
         .then("peer_old")
         .alias("peer_name"),
-        "db_system",
-        "db_name",
+        *SAID[8:],
         *FLAGS,
     )
     # Never the caller itself.

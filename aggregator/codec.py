@@ -2,7 +2,7 @@
 
 - `bags`: counted texts as JSON, `[{"k": kind, "i": [item, ...], "n": [count, ...], "m": [count, ...]}, ...]` (`m` a second count, of failures or resolved exits).
 - `sketches`: latency buckets (`aggregator.packed`).
-- `shown`: sample traces, `EXAMPLE_BYTES` each: outcome, trace id, span id, duration in nanoseconds (-1 = none).
+- `shown`: sample traces, 33 bytes each: outcome, trace id, span id, duration in nanoseconds (-1 = none).
 
 Rows of the first release have their latency buckets among the bags, and sample traces as JSON (`examples`); they are read, not written.
 """
@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from aggregator.bag_text import read_bags
 from aggregator.extremes import BOUNDS, EXAMPLE_SCHEMA, OUTCOMES, TRACE
 from aggregator.packed import PACKED, add_sketches, blobs, pack, values
 from aggregator.parts import Parts
@@ -21,16 +22,10 @@ from aggregator.rollup import BAG_SCHEMA, LATENCIES, ROW, TOTALS
 from nexus.model.keys import eight, halves
 
 STORED: Final = (*TOTALS, *BOUNDS, "bags", "sketches", "shown", "examples")
-_BAGS: Final = pl.List(
-    pl.Struct({"k": pl.String, "i": pl.List(pl.String), "n": pl.List(pl.Int64), "m": pl.List(pl.Int64)})
-)
 _EXAMPLES: Final = pl.List(pl.Struct({"o": pl.String, "t": pl.String, "s": pl.String, "d": pl.Int64}))
 _SHOWN: Final = np.dtype(
     [("outcome", "u1"), ("trace_hi", "<u8"), ("trace_lo", "<u8"), ("span", "<u8"), ("duration_ns", "<i8")]
 )
-# The same for `struct`.
-EXAMPLE: Final = "<BQQQq"
-EXAMPLE_BYTES: Final = _SHOWN.itemsize
 
 
 def encode(parts: Parts) -> pl.DataFrame:
@@ -69,21 +64,11 @@ def encode(parts: Parts) -> pl.DataFrame:
 
 def decode(stored: pl.DataFrame) -> Parts:
     """The parts of stored rows."""
-    bags = (
-        stored.select(*ROW, b=pl.col("bags").str.json_decode(_BAGS))
-        .explode("b", keep_nulls=False, empty_as_null=False)
-        .unnest("b")
-    )
-    bags = bags.rename({"k": "kind"}).explode("i", "n", "m").rename({"i": "item"}).select(*BAG_SCHEMA)
+    items = read_bags(stored["bags"])
+    bags = items.drop("row").with_columns(stored.select(ROW)[items["row"]]).select(*BAG_SCHEMA)
     old = bags.filter(pl.col("kind").is_in(LATENCIES))
     sketches = stored.select(*PACKED).filter(pl.col("sketches").bin.size() > 0)
-    ends, values_ = values(stored["shown"], _SHOWN)
-    place = np.repeat(np.arange(stored.height), np.diff(ends, prepend=0))
-    shown = stored.select(pl.col(ROW).gather(place)).with_columns(
-        pl.Series("outcome", OUTCOMES).gather(values_["outcome"].astype(np.uint32)),
-        *[pl.Series(name, values_[name].astype(np.uint64)) for name in (*TRACE, "span")],
-        pl.Series("duration_ns", values_["duration_ns"].astype(np.int64)).replace(-1, None),
-    )
+    shown = decode_shown(stored)
     if old.height:
         bags = bags.filter(~pl.col("kind").is_in(LATENCIES))
         number = pl.col("kind").replace_strict(
@@ -99,13 +84,30 @@ def decode(stored: pl.DataFrame) -> Parts:
     )
 
 
+def decode_shown(stored: pl.DataFrame) -> pl.DataFrame:
+    """`EXAMPLE_SCHEMA` of `edge`, `start` and `shown`."""
+    ends, found = values(stored["shown"], _SHOWN)
+    place = np.repeat(np.arange(stored.height), np.diff(ends, prepend=0))
+    return stored.select(pl.col(ROW).gather(place)).with_columns(
+        pl.Series("outcome", OUTCOMES).gather(found["outcome"].astype(np.uint32)),
+        *[pl.Series(name, found[name].astype(np.uint64)) for name in (*TRACE, "span")],
+        pl.Series("duration_ns", found["duration_ns"].astype(np.int64)).replace(-1, None),
+    )
+
+
 def renewed(stored: pl.DataFrame) -> pl.DataFrame:
     """Stored rows with those of the first release in the form of today."""
     old = (pl.col("sketches").bin.size() == 0) & (
         (pl.col("examples") != "[]") | pl.any_horizontal(pl.col(f"{name}_max").is_not_null() for name in LATENCIES)
     )
     found = stored.select(old).to_series()
-    return pl.concat([stored.filter(~found), encode(decode(stored.filter(found)))]) if found.any() else stored
+    if not found.any():
+        return stored
+    lines = stored.filter(found)
+    # Each line by itself: several may be of one row.
+    alone = lines.with_columns(edge=pl.int_range(pl.len()), start=pl.lit(0, pl.Int64))
+    again = encode(decode(alone)).with_columns(lines["edge"], lines["start"])
+    return pl.concat([stored.filter(~found), again.select(stored.columns)])
 
 
 def _old_examples(stored: pl.DataFrame) -> pl.DataFrame:

@@ -2,8 +2,8 @@
 
 `concepts` adds to spans: `family` (protocol family, null = none), `method` (full RPC method), `rpc_service`, `http_method`, `path`,
 `host`, `address` (normalised; one of them or none), `peer`, `peer_old`, `peer_space` (names of the remote service), `database` (bool),
-`db_system`, `db_name`, `msg_system`, `topic` (null = not named), `operation`, `batch`, `message` (bool: says anything of messaging),
-`retry`, `cancel`, `infrastructure`.
+`db_system`, `db_name`, `db_operation` (with the collection: "SELECT orders"), `msg_system`, `topic` (null = not named), `operation`, `batch`, `consumer_group`,
+`message` (bool: says anything of messaging), `retry`, `cancel`, `infrastructure`.
 """
 
 from __future__ import annotations
@@ -81,10 +81,12 @@ CONCEPTS: Final = (
     "database",
     "db_system",
     "db_name",
+    "db_operation",
     "msg_system",
     "topic",
     "operation",
     "batch",
+    "consumer_group",
     "message",
     "retry",
     "cancel",
@@ -231,6 +233,14 @@ def _database(table: pl.DataFrame) -> list[pl.Expr]:
     return [
         system.alias("db_system"),
         name.alias("db_name"),
+        pl.concat_str(
+            first(table, "db.operation.name", "db.operation"),
+            first(table, "db.collection.name", "db.sql.table", "db.mongodb.collection", "db.cassandra.table"),
+            separator=" ",
+            ignore_nulls=True,
+        )
+        .replace("", None)
+        .alias("db_operation"),
         (system.is_not_null() | any_of(table, "db.namespace", "db.name")).alias("database"),
     ]
 
@@ -277,6 +287,7 @@ def _messaging(table: pl.DataFrame) -> list[pl.Expr]:
         .otherwise(named)
         .alias("topic"),
         operation.alias("operation"),
+        first(table, "messaging.consumer.group.name", "messaging.kafka.consumer.group").alias("consumer_group"),
         message.alias("message"),
         pl.when(count <= MAX_BATCH).then(count).cast(pl.Int64).alias("batch"),
     ]

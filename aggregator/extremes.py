@@ -79,6 +79,15 @@ def merge_examples(parts: pl.DataFrame) -> pl.DataFrame:
     return _best(parts, parts["outcome"].replace_strict(OUTCOMES, range(_NONE), return_dtype=pl.Int64).to_numpy())
 
 
+def displayed(parts: pl.DataFrame) -> pl.DataFrame:
+    """Of rows (from those of their parts) what readers are shown: at most `KEPT` of each outcome; ordinary ones are neither failed nor among the slowest."""
+    found = merge_examples(parts)
+    ordinary = pl.col("outcome") == OUTCOMES[_ORDINARY]
+    others = found.filter(~ordinary)
+    left = found.filter(ordinary).join(others, on=[*ROW, *TRACE], how="anti", maintain_order="left")
+    return pl.concat([left.filter(pl.int_range(pl.len()).over(ROW) < KEPT), others])
+
+
 def _best(lines: pl.DataFrame, *outcomes: Ints) -> pl.DataFrame:
     """Of each row and outcome the traces that are shown, each once; every line stands for each of its `outcomes`."""
     place, first = places(lines)

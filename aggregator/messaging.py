@@ -56,7 +56,7 @@ def topic_label(system: pl.Expr, destination: pl.Expr) -> pl.Expr:
 
 def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[pl.DataFrame, pl.DataFrame]:
     """`published` and handlers with `topic` labels: an end that names none takes that of the end it is tied to."""
-    names = ("msg_system", "topic", "start_ns", "key")
+    names = ("msg_system", "topic", "consumer_group", "start_ns", "key")
     heads = published.select(producer="row", head="head", x_system="system", x_destination="destination")
     ties = consumed.ties.join(heads, on="producer", how="left", maintain_order="left")
     consumer = spans.take(ties["handler"], names).select(pl.all().name.prefix("h_"))
@@ -80,7 +80,9 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     published = published.drop("t_system", "t_destination")
     handlers = consumed.handlers
     own = spans.take(handlers["row"], names)
-    mate = spans.take(handlers["mate"], names[:2]).rename({"msg_system": "m_system", "topic": "m_topic"})
+    mate = spans.take(handlers["mate"], names[:3]).select(
+        m_system="msg_system", m_topic="topic", m_group="consumer_group"
+    )
     handlers = pl.concat([handlers, own, mate], how="horizontal")
     asks = handlers.filter(pl.coalesce("topic", "m_topic").is_null() | pl.coalesce("msg_system", "m_system").is_null())
     # A sender may have its destination from another that it is tied to.
@@ -105,9 +107,9 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     )
     destination = pl.coalesce("topic", "m_topic", "x_destination")
     system = pl.coalesce("msg_system", "m_system", "x_system")
-    return published, handlers.with_columns(label=topic_label(system, destination), system=system).drop(
-        "topic", "msg_system", "m_system", "m_topic", "x_system", "x_destination"
-    )
+    return published, handlers.with_columns(
+        label=topic_label(system, destination), system=system, group=pl.coalesce("consumer_group", "m_group")
+    ).drop("topic", "msg_system", "consumer_group", "m_system", "m_topic", "m_group", "x_system", "x_destination")
 
 
 def said(spans: Steps, prefix: str = "") -> Callable[[pl.DataFrame], pl.DataFrame]:
@@ -189,7 +191,10 @@ def subscribes(spans: Steps, handlers: pl.DataFrame) -> Facts:
     failed = counts & pl.col("error")
     n = pl.col("messages")
     classes = by(
-        spans, took, ("content", "entry"), ("merged", "poll", "handled", "messages", "destination", "system", "suspect")
+        spans,
+        took,
+        ("content", "entry"),
+        ("merged", "poll", "handled", "messages", "destination", "system", "group", "suspect"),
     )
     return facts(
         took,
@@ -211,6 +216,8 @@ def subscribes(spans: Steps, handlers: pl.DataFrame) -> Facts:
         clock_suspect=number(~pl.col("poll") & pl.col("suspect")),
         protocol=pl.coalesce("family", "system", pl.lit("unknown")),
         n_protocol=pl.col("handled"),
+        # Of each consuming span: a poll that found nothing belongs to its group too.
+        consumer_group=pl.col("group"),
         source_version=pl.col("service_version"),
         instance=pl.col("instance").fill_null(""),
         n_instance=1,

@@ -11,11 +11,12 @@ from typing import Any, Final
 import polars as pl
 
 from aggregator import codec, days
+from aggregator.advice import ENGLISH
 from aggregator.merge import ERA, GRAINS, by_day, hours_of_shards
 from aggregator.parts import Parts, added, no_parts
 from aggregator.ranges import DAY_S, SIZES, Kept, Segment, covered, days_around, segments, steps, time_range
 from aggregator.rollup import INSTANCE, ROW, add_bags
-from aggregator.services import overfull, service_view
+from aggregator.services import overfull, service_view, strangers
 from aggregator.summary import summaries
 from aggregator.view import Links, edge_view
 from nexus.model.edge import EdgeHistory, ObservedEdge
@@ -95,25 +96,27 @@ class ObservedStore:
         ]
 
     def services(
-        self, tenant: str, environment: str | None, window: TimeRange, place: slice = ALL
+        self, tenant: str, environment: str | None, window: TimeRange, place: slice = ALL, language: str = ENGLISH
     ) -> list[dict[str, Any]]:
         """See `ObservedReader.services`."""
         with self.database.connection() as connection:
-            spans = segments(window, kept(connection))
-            known = observed_read.find_edges(
-                connection, EdgeQuery(tenant, tuple(spans), service=True, environment=environment)
-            )[place]
+            since = kept(connection)
+            spans = segments(window, since)
+
+            def found(**wanted: Any) -> list[EdgeRow]:
+                return observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, **wanted))
+
+            known = found(environment=environment, limit=place.stop)
+            delivered = observed.deliveries(connection, tenant, time_range(*covered(window, since), window))
+            if place.stop is None or len(known) < place.stop:
+                known += strangers(known, delivered, environment)
+            known = known[place]
             # Unnamed spans have no environment, and tell of the instances of all.
-            unnamed = (
-                observed_read.find_edges(connection, EdgeQuery(tenant, tuple(spans), service=True, source=UNNAMED))
-                if environment
-                else []
-            )
+            unnamed = [] if any(edge.source == UNNAMED for edge in known) else found(source=UNNAMED)
             parts = read(connection, tenant, known + unnamed, spans)
-            delivered = observed.deliveries(connection, tenant, window)
             full = overfull(observed_read.overfull(connection, tenant, MAX_OVERFULL))
         bags = add_bags(parts.bags.with_columns(start=pl.lit(0, pl.Int64)))
-        return service_view(known + unnamed, bags, delivered, full)[: len(known)]
+        return service_view(known + unnamed, bags, delivered, full, language)[: len(known)]
 
     def covered(self, window: TimeRange, step: str = "") -> TimeRange:
         """See `ObservedReader.covered`."""
@@ -130,7 +133,7 @@ class ObservedStore:
 
     def sampling(self, tenant: str, window: TimeRange) -> tuple[bool, bool]:
         """Whether every span of the range states its probability, and whether any states one below 1."""
-        views = self.services(tenant, None, window)
+        views = [view for view in self.services(tenant, None, window) if view["spans"]]
         known = bool(views) and all(view["sampling"]["known"] == 1 for view in views)
         return known, any((view["sampling"]["smallest_probability"] or 1.0) < 1 for view in views)
 

@@ -47,6 +47,12 @@ def _equal(names: Sequence[str], values: Sequence[str]) -> str:
     return _any([f"{name} = {text(value)}" for value in values for name in names])
 
 
+def _spelled(names: Sequence[str], values: Sequence[str]) -> str:
+    """Conditions on names of systems, which are read in any case."""
+    pattern = text(f"(?i)({'|'.join(re.escape(value) for value in values)})")
+    return _any([f"{name} =~ {pattern}" for name in names])
+
+
 @lru_cache(maxsize=65536)
 def service(node: Node) -> str:
     """Conditions on a span of a service."""
@@ -74,7 +80,7 @@ def _database(source: str, target: Node) -> str:
     spellings = [system, *(old for old, new in DB_SYSTEMS.items() if new == system)]
     first = f"{source} && kind = client"
     if system != "unknown":
-        first += f" && {_equal(['span.db.system.name', 'span.db.system'], spellings)}"
+        first += f" && {_spelled(['span.db.system.name', 'span.db.system'], spellings)}"
     sets = [f"{{ {first} }}"]
     # Host and name may stand on different layers of one call, and which of two parts is which is not told by the node's name.
     for part in rest if len(rest) < 2 else (rest[0], "/".join(rest[1:])):
@@ -107,7 +113,7 @@ def _topic(target: str) -> str:
     system, _, destination = target.partition("/")
     spellings = [system, *(old for old, new in MESSAGING_SYSTEMS.items() if new == system)]
     if destination == ANONYMOUS:
-        return f"span.messaging.system =~ {text('(?i)(' + '|'.join(re.escape(name) for name in spellings) + ')')}"
+        return _spelled(["span.messaging.system"], spellings)
     return _equal(_DESTINATIONS, [destination])
 
 
@@ -149,8 +155,12 @@ def trace_query(
     basis: Mapping[str, int],
     via: Mapping[str, int],
     addresses: Sequence[str] = (),
+    unhandled: bool = False,
 ) -> str:
-    """TraceQL for an observed edge. Of one to what was folded (`(other)`) it names the end that is known; empty where none is."""
+    """TraceQL for an observed edge. Of one to what was folded (`(other)`) it names the end that is known; empty where none is.
+
+    `unhandled`: more messages came than handlings, which alone say in `basis` how they came.
+    """
     if OTHER in {source.name, target.name}:
         return "" if source.name == OTHER else f"{{ {service(source)} && {_LEAVES[relation]} }}"
     if relation in {"PUBLISHES_OBSERVED", "SUBSCRIBES_OBSERVED"}:
@@ -162,7 +172,7 @@ def trace_query(
         if basis.get("boundary"):
             # Linked by hand to a span of any kind, in whatever trace: each end is found by itself.
             inside += f" || {{ {service(source)} }} || {{ {service(target)} && {_TAKES} }}"
-        if not basis.get("linked"):
+        if not basis.get("linked") and not unhandled:
             return inside
         # Sender and handler are in two traces: each end is found by itself.
         topics = [_topic(name) for name in sorted(via)[:5]]

@@ -52,6 +52,8 @@ def edge_view(edge: EdgeRow, row: dict[str, Any], links: Links) -> ObservedEdge:
         queue_unmeasured=row["queue_unmeasured"],
         protocols=row["protocol"],
         via=row["via"],
+        operations=row["operation"],
+        consumer_groups=row["consumer_group"],
         basis=row["basis"],
         client_latency=row["client"],
         server_latency=row["server"],
@@ -81,7 +83,15 @@ def _query(edge: EdgeRow, source: Node, target: Node, row: dict[str, Any], links
     # Closed: from the first span to the end of the longest wait and handling after the last.
     longest = (row["queue_max"] or 0) + max(row["client_max"] or 0, row["server_max"] or 0)
     start_s, end_s = row["first_ns"] // 10**9, -(-(row["last_ns"] + longest) // 10**9) + 1
-    query = trace_query(edge.relation, source, target, basis=row["basis"], via=row["via"], addresses=row["address"])
+    query = trace_query(
+        edge.relation,
+        source,
+        target,
+        basis=row["basis"],
+        via=row["via"],
+        addresses=row["address"],
+        unhandled=row["messages"] > row["handled"],
+    )
     if not query:
         return None
     url = ""

@@ -32,6 +32,13 @@ _ALIVE = re.compile(
     rf"|{S}.*(?:죽었|죽어\s*있|죽은|다운|내려갔|내려가\s*있|살아|떠\s*있|(?:동작|작동|응답)\s*(?:중|하(?:고|나|니|는지)|해\s*\?|안)|잘?\s*돌아가|멈췄|멈춘|꺼졌|꺼져|먹통|접속이?\s*(?:되|안))",
     _I,
 )
+# Whether anybody still needs it: who did, and when last.
+_LAST = re.compile(
+    rf"{S}.*\bstill\b.*\b(?:us(?:ed?|ing)|call(?:ed|ing|s)?|need(?:ed)?|in use|around|relevant|active|alive)\b|\bstill\b.*\b(?:us(?:e|es|ing)|call(?:s|ing)?|need(?:s|ing)?)\b.*{S}"
+    rf"|{S}.*\bin use\b|\b(?:when|how long ago)\b.*{S}.*\blast\b|\blast\b.*\b(?:seen|call(?:ed)?|use[ds]?|time)\b.*{S}|{S}.*\blast\s+(?:seen|call(?:ed)?|used)\b"
+    rf"|{S}.*(?:아직|여전히|지금도|요즘도?).*(?:쓰|써|쓴|쓸|사용|호출|불리|살아|필요)|(?:아직|여전히|지금도|요즘도?).*{S}.*(?:쓰|써|쓴|사용|호출|부르)|{S}.*마지막.*(?:쓰|사용|호출|관측|불린)|마지막.*{S}.*(?:쓰|사용|호출|관측|불린)",
+    _I,
+)
 _CONFLICT = re.compile(
     r"\bconflict\w*|\bcontradict\w*|\bdisagree\w*|\bmismatch\w*|\bviolat\w*|\bbreach\w*|\b(?:broken|unkept|missed)\s+(?:rules?|promis\w*|slos?|slas?)|\b(?:rules?|promis\w*|slos?|slas?)\b.*\b(?:broken|break|missed|not kept|ignored)\b|\bforbidden\s+(?:call|dependenc|connection)\w*|\b(?:call|dependenc|connection)\w*\s+(?:is|are|that are)\s+forbidden"
     r"|위반|어긋|충돌|모순|상충|금지된\s*(?:호출|의존|연결)|(?:규칙|약속|SLO|SLA).*(?:안\s*지|못\s*지|지켜지지|어기|깨)|지켜지지\s*않",
@@ -117,6 +124,13 @@ def kind_asked(masked: str, count: int) -> tuple[QuestionKind, Asks] | None:
             return K.WHY, Asks.PERMISSION
     if _REALITY.search(masked):
         return K.DOCUMENTED, Asks.PLAIN
+    if (
+        count == 1
+        and (not other or other[0].casefold() == "when")
+        and _LAST.search(masked)
+        and not _EXPLAIN.search(masked)
+    ):
+        return K.CALLERS, Asks.LAST
     if _HOW_MANY.search(masked):
         return K.CALLERS, Asks.PLAIN
     return None

@@ -52,7 +52,7 @@ def parts(packet: Packet, verification: Verification) -> Parts:
     flags = {f.flag for e in edges for f in e.findings}
     layers = {e.layer for e in edges}
     agreement = 0.0 if Flag.CONFLICT in flags else 1.0 if len(layers) == 2 or Flag.CONFIRMED in flags else 0.5
-    debt = {d.document for d in packet.debt if d.kind == "stale"}
+    debt = {d.document for d in packet.debt if d.kind in {"stale", "superseded"}}
     old = sum(p.hit.passage.document.rid in debt for p in passages) / len(passages) if passages else 0.0
     return Parts(fit, verification.share, min(len(cited), 3) / 3, agreement, 1.0 - old)
 

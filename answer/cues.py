@@ -16,7 +16,7 @@ VERB_EN = (
     r"|invok(?:e|es|ed|ing)|request(?:s|ed|ing)?|quer(?:y|ies|ied|ying)|hit(?:s|ting)?|reach(?:es|ed|ing)?|contact(?:s|ed|ing)?|access(?:es|ed|ing)?|need(?:s|ed)?|requir(?:e|es|ed)"
     r"|(?:read|fetch|consum|receiv|pull|poll)(?:e|s|es|ed|ing)?(?:\s+\w+)?(?:\s+from)?|publish(?:es|ed|ing)?|produc(?:e|es|ed|ing)|emit(?:s|ted|ting)?|subscrib(?:e|es|ed|ing)|send(?:s|ing)?|trigger(?:s|ed)?|notif(?:y|ies|ied)|stor(?:e|es|ed|ing)(?:\s+\w+)?\s+in|interact(?:s|ing)?\s+with|touch(?:es)?)"
 )
-_VERB_KO = r"(?:호출|사용|의존|조회|요청|연동|통신|이용|접근|접속|발행|구독|수신|전송|참조|부르|부른|불러|쓰는|쓰나|쓰지|씁니|쓴다|보내|보낸|읽|저장|필요로|찌르|소비)"
+_VERB_KO = r"(?:호출|사용|의존|조회|요청|연동|통신|이용|접근|접속|발행|구독|수신|전송|참조|부르|부른|불러|쓰는|쓰나|쓰지|쓰고|씁니|쓴다|써(?:요)?(?![가-힣])|보내|보낸|읽|저장|필요로|찌르|소비)"
 VERBS: dict[str, Pattern[str]] = {
     "en": re.compile(rf"\b{VERB_EN}\b", _I),
     "ko": re.compile(rf"{_VERB_KO}|\b{VERB_EN}\b", _I),
@@ -326,7 +326,9 @@ def unknown_names(masked: str, language: str) -> tuple[str, ...]:
         ]
     else:
         patterns = [
-            rf"({_NAMEISH}|[가-힣]{{1,12}}\s?서비스)\s*(?:이|가|은|는|을|를|에서|부터|까지|에|로|와|과|의)(?=\s|$)"
+            rf"({_NAMEISH}|[가-힣]{{1,12}}\s?서비스)\s*(?:이|가|은|는|을|를|에서|부터|까지|에|로|와|과|의)(?=\s|$)",
+            # The whole of what is asked about, as in `제피르는 누가 호출해?`.
+            rf"^\W*([가-힣]{{2,12}}?)(?:은|는|을|를)\s+(?:누가|어디서)\s+{_VERB_KO}",
         ]
     for pattern in patterns:
         found += [m[1] for m in re.finditer(pattern, masked, _I)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
+from answer.debt import debt_line
 from answer.graph import stands
 from answer.language import sentences
 from answer.quantities import Quantity, dates, quantities
@@ -18,6 +19,7 @@ from nexus.model.edge import Cause, DesignedEdge, Latency, ObservedEdge, Relatio
 from nexus.model.finding import Finding, Flag
 from nexus.model.names import squash
 from nexus.model.registry import Registry
+from nexus.model.service import NodeKind
 from nexus.ports.answers import Change, EdgeEvidence, Packet, PassageEvidence
 from nexus.ports.code import CodeAnchor, CodeValue
 
@@ -120,6 +122,8 @@ def describe(item: EdgeEvidence, changes: tuple[Change, ...] = ()) -> list[str]:
     edge = item.edge
     head = f"{shown(edge.source.name)} {VERB[edge.relation.value.removesuffix('_OBSERVED')]} {shown(edge.target.name)}"
     lines = _observed(edge, head) if isinstance(edge, ObservedEdge) else _designed(edge, head)
+    ends = (edge.source, edge.target)
+    lines += [f"{shown(node.name)} is an external system" for node in ends if node.kind is NodeKind.EXTERNAL]
     lines += [f"drift: {f.flag} ({f.status}): {f.summary}" for f in item.findings]
     lines += [f"promise: {text}" for text in promises(item)]
     lines += [_change(c) for c in changes if c.rid == edge.rid]
@@ -159,6 +163,10 @@ def _observed(edge: ObservedEdge, head: str) -> list[str]:
         lines.append("protocols " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.protocols.items())))
     if edge.via:
         lines.append("via " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.via.items())))
+    if edge.operations:
+        lines.append("operations " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.operations.items())))
+    if edge.consumer_groups:
+        lines.append("consumer groups " + ", ".join(sorted(edge.consumer_groups)))
     lines += [
         _latency(name, latency)
         for name, latency in (
@@ -234,7 +242,7 @@ def _split(text: str, *, cells: bool) -> list[str]:
 
 def evidence_of(packet: Packet, registry: Registry) -> dict[str, Evidence]:
     """Every citable item of a packet by its marker."""
-    found = {p.marker: _with_code(_passage(p), packet) for p in packet.passages}
+    found = {p.marker: _with_notes(_passage(p), p, packet) for p in packet.passages}
     known = {
         (e.edge.source.name, e.edge.target.name)
         for e in packet.edges
@@ -282,8 +290,8 @@ def anchor_line(anchor: CodeAnchor, language: str) -> str:
     return ""
 
 
-def _with_code(found: Evidence, packet: Packet) -> Evidence:
-    """What the code index says beside a passage is evidence of its marker: who cites it may show both."""
+def _with_notes(found: Evidence, item: PassageEvidence, packet: Packet) -> Evidence:
+    """What the code index and the debt of its document say beside a passage is evidence of its marker: who cites it may show both."""
     languages = ("en", "ko")
     lines = [
         value_line(v, language) for v in packet.values if v.passage == found.rid and v.claimed for language in languages
@@ -295,6 +303,8 @@ def _with_code(found: Evidence, packet: Packet) -> Evidence:
         for language in languages
         if (line := anchor_line(a, language))
     ]
+    debts = [debt for debt in packet.debt if debt.document == item.hit.passage.document.rid]
+    lines += [line for debt in debts for language in languages if (line := debt_line(debt, language))]
     if not lines:
         return found
     text = "\n".join([found.text, *lines])

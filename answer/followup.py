@@ -1,6 +1,6 @@
 """Follow-up questions, rewritten by four edits and no others. Pure; without history nothing is rewritten.
 
-- *pronoun*: "it", "that service", "거기", "그 서비스" becomes what the conversation was about;
+- *pronoun*: "it", "that service", "거기", "그 서비스", and one that Korean drops, becomes what the conversation was about;
 - *format request*: "as a table", "in Korean", "한 줄로" leaves the search and sets how to answer;
 - *user's fact*: "we use Postgres 16, ...", "참고로 ..." leaves the search: it is what the asker says, never evidence;
 - *source restriction*: "according to runbook.md", "only in traces" leaves the search and narrows the evidence.
@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from answer.narrators.phrases import josa
 from nexus.model.registry import Registry
 
 _PRONOUN_EN = re.compile(
@@ -23,6 +24,10 @@ _PRONOUN_EN = re.compile(
 )
 _PRONOUN_KO = re.compile(
     r"(?:그|이|저|해당)\s?(?:서비스|컴포넌트|호출|것|거|곳)|(?<![가-힣])(?:그건|그게|그걸|이건|이게|이걸|거기|여기|그곳)(?=[가-힣\s?]|$)"
+)
+# Korean drops it: "그럼 누가 호출해?" asks who calls what was spoken of, "그럼 뭘 호출해?" what that calls.
+_DROPPED = re.compile(
+    r"^(?P<head>\W*(?:(?:그럼|그러면|그리고|근데|그런데|또|혹시)\s+)?)(?:(?P<object>누가|누구(?:가|한테)|어디서|어디에서)|(?P<subject>뭘|뭐를?|무엇을|누구를|어디를|어떤\s*\S+[을를]))\s+\S*(?:호출|사용|의존|쓰|써|부르|불러|구독|발행)"
 )
 _FORMAT = re.compile(
     r"[,.]?\s*(?:please\s+)?\b(?:as (?:a )?(?:table|list|bullets?|bullet points|json)|in (?:korean|english)|in (?:one|a single) (?:sentence|line)|in short|briefly|shorter|in detail)\b[,.]?"
@@ -117,11 +122,18 @@ def _format(state: Rewritten) -> Rewritten | None:
 
 
 def _pronoun(state: Rewritten, history: Sequence[tuple[str, str]], registry: Registry) -> Rewritten:
-    pattern = _PRONOUN_KO if re.search(r"[가-힣]", state.query) else _PRONOUN_EN
-    match = pattern.search(state.query)
-    topic = _topic(history, state.query, registry) if match else ""
-    if match is None or not topic:
+    korean = bool(re.search(r"[가-힣]", state.query))
+    match = (_PRONOUN_KO if korean else _PRONOUN_EN).search(state.query)
+    dropped = _DROPPED.match(state.query) if korean and match is None and not registry.find(state.query) else None
+    topic = _topic(history, state.query, registry) if match or dropped else ""
+    if not topic:
         return state
+    if dropped:
+        at, said = dropped.end("head"), josa(topic, "를" if dropped["object"] else "은")
+        return replace(
+            state, query=_tidy(f"{state.query[:at]}{said} {state.query[at:]}"), edits=(*state.edits, "pronoun")
+        )
+    assert match is not None
     word = match.group(0)
     suffix = (
         "'s"

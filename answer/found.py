@@ -47,6 +47,9 @@ def edges_for(question: Question, source: GraphSource, now: datetime) -> Found:
         return _changed(question, source, now)
     if question.kind is K.DOCUMENTED and not question.subjects:
         return _verdicts(question, source)
+    if question.every is not None:
+        every = sorted(((e, 0) for e in source.of_kind(question.every)), key=_rank)
+        return Found(every, truncated=len(every) > MAX_EDGES)
     if question.kind in {K.WHY, K.PATH} and len(question.subjects) < 2:
         return Found([])
     if not question.subjects:

@@ -13,11 +13,13 @@ from datetime import datetime
 
 from answer import cues
 from answer.asks import kind_asked, kind_at_last, verdicts_asked
+from answer.classes import kind_of_all
 from answer.language import bare, language_of
 from answer.when import since
 from nexus.model.entity import Entity
 from nexus.model.names import has_suffix, stem
 from nexus.model.registry import Mention, Registry
+from nexus.model.service import NodeKind
 from nexus.ports.answers import Asks, QuestionKind
 
 K = QuestionKind
@@ -43,6 +45,8 @@ class Question:
     asks: Asks = Asks.PLAIN
     # Of a question that names nothing, about all that documents say: the flags or kinds of findings that it wants.
     verdicts: frozenset[str] = frozenset()
+    # Nothing is named: everything of this kind is asked for.
+    every: NodeKind | None = None
     # Only what broke (errors, disappearances) is asked, not every change.
     only_worse: bool = False
 
@@ -73,6 +77,9 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
         roles = _roles(kind, masked, order, language)
     if kind in {K.CALLERS, K.CALLEES} and not (said and order):
         kind, roles = _direction(kind, masked, order, language)
+    every = None if order else kind_of_all(text)
+    if every is not None:
+        kind, asks = K.CALLEES, Asks.PLAIN
     chosen = [slots[n] for n in roles]
     return Question(
         text=text,
@@ -81,12 +88,13 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
         subjects=tuple(slot.entity for slot in chosen if slot.entity is not None),
         named=tuple(slots[n].entity for n in order if slots[n].entity is not None),  # type: ignore[misc]  # filtered in the same expression
         ambiguous=tuple((slot.name, slot.candidates) for slot in (slots[n] for n in order) if slot.entity is None),
-        unknown=() if kind is K.DOCUMENT else _unknown(kind, masked, language),
+        unknown=() if kind is K.DOCUMENT or every else _unknown(kind, masked, language),
         since=since(text, now),
         relation=cues.narrowed(masked),
         directed=cues.directed(masked),
         asks=asks,
         verdicts=verdicts_asked(masked) if kind is K.DOCUMENTED else frozenset(),
+        every=every,
         only_worse=bool(cues.WORSE.search(masked)),
     )
 

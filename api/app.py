@@ -16,6 +16,7 @@ from api.context import ApiContext
 from api.mcp_server import Mounted
 from api.openapi import describe
 from api.problems import ProblemResponse, problem_response
+from api.rate import RateLimit
 from api.strict import known_parameters
 from nexus.errors import InvariantBroken, NexusError, TooLarge
 from nexus.plugins import load_plugins
@@ -104,6 +105,7 @@ def build_app(context: ApiContext) -> FastAPI:
     agents = Mounted(app)
     app.router.routes.extend(agents.routes)
     app.add_middleware(BodyLimit, limit=context.max_body_bytes)
+    app.add_middleware(RateLimit, per_second=context.max_requests_per_s)
     app.add_middleware(Authentication, context=lambda: context)
     app.add_middleware(Measured)
 

@@ -42,6 +42,8 @@ class ApiContext:
     local_hosts: frozenset[str] = frozenset()
     # False until every role of the process has started.
     started: Callable[[], bool] = lambda: True
+    # Of one caller; twice as many at once.
+    max_requests_per_s: float = 500.0
 
 
 def context(request: Request) -> ApiContext:

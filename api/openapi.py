@@ -11,8 +11,8 @@ from api.auth import OPEN_PATHS, SIGN_IN
 from api.problems import responses
 
 Json = dict[str, Any]
-# Every operation: no token, too little of one, a parameter that makes no sense, something needed that does not answer.
-COMMON = (401, 403, 422, 503)
+# Every operation: no token, too little of one, a parameter that makes no sense, too fast, something needed that does not answer.
+COMMON = (401, 403, 422, 429, 503)
 WITH_BODY = (400, 413)
 # What FastAPI adds by itself and this application never sends.
 _UNSENT = frozenset({"HTTPValidationError", "ValidationError"})

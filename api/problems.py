@@ -24,6 +24,7 @@ STATUS: dict[type[errors.NexusError], int] = {
     errors.StoreUnavailable: 503,
     errors.ModelUnavailable: 503,
     errors.Overloaded: 503,
+    errors.TooManyRequests: 429,
     errors.InvariantBroken: 500,
 }
 
@@ -76,6 +77,7 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
         409: "It contradicts the present state.",
         413: "The body is too large.",
         422: "The request makes no sense; the problem names the field.",
+        429: "This caller asks too fast; `Retry-After` says when to ask again.",
         503: "Something needed does not answer; try again.",
     }
     return {

@@ -45,6 +45,8 @@ def passage_json(item: PassageEvidence) -> Json:
         "tier": passage.tier.value,
         "classification": passage.classification.value,
         "stale": hit.stale,
+        "age_days": hit.age_days,
+        "stale_after_days": hit.stale_after_days,
         "added_by": hit.added_by,
     }
 

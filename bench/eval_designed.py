@@ -85,7 +85,7 @@ def load(folder: Path, namespace: str) -> list[SourceText]:
     )
     for path in files:
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             continue
         relative = str(path.relative_to(folder))

@@ -16,7 +16,8 @@ from labelled import labelled
 from knowledge.embedding import PassageEmbedding
 from knowledge.language import language_of
 from knowledge.retrieval.fit import Threshold, is_weak, threshold
-from knowledge.tokens import default_analyzer, term_key
+from knowledge.retrieval.terms import question_terms
+from knowledge.tokens import default_analyzer
 from nexus.model.document import Classification
 from nexus.ports.embedding import Embedder
 from nexus.ports.search import Retriever, SearchRequest
@@ -33,12 +34,11 @@ CENTRES = RETRIEVAL / "centres.json"
 def magnitudes(runtime: Runtime, question: str) -> tuple[float, float]:
     """(best cosine, best BM25 score as a share of what would be ideal)."""
     found = runtime.get(Retriever).search(SearchRequest(question, "default", Classification.RESTRICTED))
-    written, _ = default_analyzer().question(question)
     with runtime.database.connection() as connection:
         _, ideal = bm25(
             connection,
             Reader("default", Classification.RESTRICTED),
-            {term_key(term): (1.0, True) for term in written},
+            question_terms(default_analyzer(), question),
             1,
         )
     return found.best_cosine or 0.0, (found.best_bm25 or 0.0) / ideal if ideal else 0.0

@@ -35,7 +35,7 @@ def main(examples: int) -> int:
                 try:
                     fuzz(api, method, path, examples, anew=True)
                     said = "ok"
-                except Exception as error:  # noqa: BLE001  # whatever it is, it is this operation's result
+                except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  # whatever it is, it is this operation's result
                     failed += 1
                     said = f"{type(error).__name__}: {error}".splitlines()[0]
                 print(f"{method:6} {path:40} {time.process_time() - began:6.1f} s CPU  {said}", flush=True)

@@ -7,16 +7,7 @@ from typing import Final
 from nexus.model.attributes import READ
 from nexus.telemetry_spans import OWN
 
-# No edge is made of these; the contract's concepts name them.
-BESIDE: Final = (
-    "db.operation.name",
-    "db.operation",
-    "db.collection.name",
-    "db.sql.table",
-    "messaging.consumer.group.name",
-    "messaging.kafka.consumer.group",
-)
-KEPT: Final = frozenset((*READ, *BESIDE))
+KEPT: Final = frozenset(READ)
 
 # Resource attributes by column of the frame, newest name first.
 RESOURCE_NAMES: Final[dict[str, tuple[str, ...]]] = {

@@ -33,6 +33,7 @@ CODES: Final[dict[type[errors.NexusError], tuple[grpc.StatusCode, int]]] = {
     errors.Forbidden: (Code.PERMISSION_DENIED, 403),
     errors.Conflict: (Code.FAILED_PRECONDITION, 409),
     errors.Overloaded: (Code.RESOURCE_EXHAUSTED, 503),
+    errors.TooManyRequests: (Code.RESOURCE_EXHAUSTED, 429),
     errors.SourceUnavailable: (Code.UNAVAILABLE, 503),
     errors.StoreUnavailable: (Code.UNAVAILABLE, 503),
     errors.ModelUnavailable: (Code.UNAVAILABLE, 503),

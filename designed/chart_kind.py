@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from designed.drawing import Diagram, DrawnNode
-from designed.kinds import BROKER_HEADS, PROGRAM_HEADS, STORE_HEADS, TOPIC_HEADS, vocabulary, words
+from designed.kinds import BROKER_HEADS, PROGRAM_HEADS, STORE_HEADS, TOPIC_HEADS, Role, vocabulary, words
+from nexus.model.technology import technology
 
 _DECISION: Final = re.compile(
     r"^(?:yes|no|y|n|true|false|ok|fail(?:ed|ure)?|success|pass(?:ed)?|hit|miss|예|아니오|아니요|성공|실패)$",
@@ -72,6 +73,10 @@ def _no_component(label: str) -> str:
     return ""
 
 
+def _is_component(label: str) -> bool:
+    return bool(_HEADS.intersection(words(label)[-1:])) or technology(label) is not None
+
+
 def mark(diagram: Diagram) -> None:
     """Make arrows that are no dependencies weak."""
     nodes = [node for node in diagram.nodes.values() if not node.group]
@@ -89,6 +94,12 @@ def mark(diagram: Diagram) -> None:
         )
     if not whole and not part:
         return
+    # A step is no name that the text around the picture could mean.
+    diagram.foreign.update(
+        node.id
+        for node in nodes
+        if node.id in part or (whole and node.role is Role.SERVICE and not _is_component(node.label))
+    )
     diagram.edges = [
         replace(edge, confidence=min(edge.confidence, 0.3), weak=edge.weak or why)
         if (why := whole or part.get(edge.source, "") or part.get(edge.target, ""))

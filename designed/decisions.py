@@ -85,6 +85,7 @@ def _split(found: dict[str, Entity], entity: Entity, decision: Decision) -> None
         state=EntityState.ACCEPTED,
         evidence=entity.evidence,
         attributes=dict(entity.attributes),
+        told=entity.told,
     )
     if made.rid in found:
         raise Conflict(f"{name} exists already")

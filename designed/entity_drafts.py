@@ -17,7 +17,7 @@ from designed.entity_names import (
 )
 from designed.reader import RawEntity
 from nexus.model.document import Classification
-from nexus.model.entity import Entity, EntityState
+from nexus.model.entity import Entity, EntityState, Told
 from nexus.model.names import hyphenated, split_label, squeezed, stem
 from nexus.model.service import NodeKind
 from nexus.model.technology import technology
@@ -40,6 +40,12 @@ class _Draft:
     scopes: set[str] = field(default_factory=set)
     classification: Classification = Classification.RESTRICTED
     attributes: dict[str, str] = field(default_factory=dict)
+    told: set[Told] = field(default_factory=set)
+
+    def tell(self, item: Introduction | None, *details: str) -> None:
+        """Note who says these details: a document's introduction, or (None) traces."""
+        rank, scope = (item.classification.rank, item.namespace) if item is not None else (0, "")
+        self.told.update(Told(detail, rank, scope) for detail in details if detail)
 
 
 def rank_of(entity: RawEntity) -> int:
@@ -79,23 +85,26 @@ class Drafts:
             and kind == NodeKind.API.value
             and (server := self._server(entity.name, item.namespace)) is not None
         ):
-            self._alias(server, entity.name)
+            self._alias(server, entity.name, item)
             draft, kind = server, NodeKind.SERVICE.value
         if draft is None:
             draft = self._add(_Draft(entity.name, kind, rank))
         for alias in entity.aliases:
             if rank == 0 or self._useful(alias, draft):
-                self._alias(draft, alias)
+                self._alias(draft, alias, item)
         if rank == 0:
             ignored = entity.attributes["declared"] == "ignored"
             draft.state = EntityState.REJECTED if ignored else EntityState.DECLARED
-            draft.namespace = entity.attributes.get("namespace", "") or draft.namespace
-            draft.environments = (
-                tuple(filter(None, entity.attributes.get("environments", "").split("\n"))) or draft.environments
+            namespace = entity.attributes.get("namespace", "")
+            environments, members = (
+                tuple(filter(None, entity.attributes.get(name, "").split("\n"))) for name in ("environments", "members")
             )
-            draft.members = tuple(filter(None, entity.attributes.get("members", "").split("\n"))) or draft.members
+            draft.namespace = namespace or draft.namespace
+            draft.environments = environments or draft.environments
+            draft.members = members or draft.members
+            draft.tell(item, namespace, *environments, *members)
             if entity.name != draft.name:
-                self._alias(draft, entity.name)
+                self._alias(draft, entity.name, item)
         self._note(draft, item, kind)
 
     def trace(self, entity: Entity) -> None:
@@ -109,10 +118,11 @@ class Drafts:
         if draft is None:
             draft = self._add(_Draft(entity.name, entity.kind, 1))
         elif draft.name != entity.name:
-            self._alias(draft, entity.name)
+            self._alias(draft, entity.name, None)
         for alias in entity.aliases:
             if self._useful(alias, draft):
-                self._alias(draft, alias)
+                self._alias(draft, alias, None)
+        draft.tell(None, *entity.environments)
         draft.evidence.add(TRACES)
         draft.classification = Classification.PUBLIC
         draft.environments = (
@@ -138,7 +148,7 @@ class Drafts:
         for spelling in (entity.name, *entity.aliases):
             glossed = entity.attributes.get("introduced") == "gloss" and hyphenated(spelling) in GENERIC
             if (glossed or self._useful(spelling, draft)) and technology(spelling) is None:
-                self._alias(draft, spelling)
+                self._alias(draft, spelling, item)
         self._note(draft, item, kind)
 
     def _meant(self, entity: RawEntity, kind: str, namespace: str) -> _Draft | None:
@@ -206,8 +216,11 @@ class Drafts:
         self._index(draft, draft.name)
         return draft
 
-    def _alias(self, draft: _Draft, alias: str) -> None:
-        if alias != draft.name and alias not in draft.aliases:
+    def _alias(self, draft: _Draft, alias: str, item: Introduction | None) -> None:
+        if alias == draft.name:
+            return
+        draft.tell(item, alias)
+        if alias not in draft.aliases:
             draft.aliases.add(alias)
             self._index(draft, alias)
 
@@ -231,6 +244,7 @@ class Drafts:
             draft.kind = kind
         draft.owner = draft.owner or entity.owner
         draft.evidence.update(item.documents)
+        draft.tell(item, *item.documents, *((entity.owner,) if entity.owner == draft.owner else ()))
         draft.scopes.add(item.namespace)
         if item.classification.rank < draft.classification.rank:
             draft.classification = item.classification
@@ -256,6 +270,7 @@ class Drafts:
                 tuple(sorted(d.evidence)),
                 d.members,
                 attributes,
+                tuple(sorted(d.told)),
             )
             known = made.get(entity.rid)
             made[entity.rid] = entity if known is None else join(known, entity)
@@ -281,7 +296,16 @@ def join(one: Entity, other: Entity) -> Entity:
             "scopes": ",".join(sorted(scopes)),
             "classification": level.value,
         },
+        told=tuple(sorted({*one.told, *other.told, *_named(other)})),
     )
+
+
+def _named(entity: Entity) -> list[Told]:
+    """Who may see an entity's name, once it is an alias of another."""
+    if TRACES in entity.evidence:
+        return [Told(entity.name, 0, "")]
+    rank = Classification(entity.attributes.get("classification", "PUBLIC")).rank
+    return [Told(entity.name, rank, scope) for scope in entity.attributes.get("scopes", "").split(",")]
 
 
 def _keys(spelling: str) -> tuple[str, str, str, str]:

@@ -7,6 +7,7 @@ running again on the same input writes nothing.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -44,6 +45,13 @@ from nexus.store.pool import Connection, Database
 log = structlog.get_logger("nexus.designed")
 # Documents that are in memory as text at one time.
 BATCH_BYTES = 16 * 1024 * 1024
+# How long who is shown no progress waits for another refresh of the tenant, and how often it looks.
+WAIT_S = 30.0
+LOOK_S = 0.2
+WAITING = "waiting for another reading of the documents"
+LEFT = (
+    "claims: another ingest is reading the documents; it takes in what came meanwhile, and claims and edges follow then"
+)
 
 
 class Refresh:
@@ -61,6 +69,7 @@ class Refresh:
         traces: Callable[[str], Sequence[Entity]],
         workers: int = 2,
         ask: Ask | None = None,
+        wait_s: float = WAIT_S,
     ) -> None:
         self._database = database
         self._documents = documents
@@ -69,17 +78,46 @@ class Refresh:
         self._traces = traces
         self._workers = workers
         self._ask = ask
+        self._wait_s = wait_s
 
     def refresh(self, tenant: str, *, force: bool = False, progress: Progress | None = None) -> dict[str, Any]:
         """Read changed documents, retract what they no longer say. Returns {"documents", "claims", "edges", "problems"}.
 
         `documents` counts those that were read now; `claims` and `edges` are what holds afterwards. One that is interrupted leaves
-        everything as it was, and what it had read is not read again.
+        everything as it was, and what it had read is not read again. One refresh of a tenant runs at a time: who is shown progress
+        waits for the other's end; who is not leaves its documents to the other after `wait_s`, and a problem says so.
         """
-        refs = {ref.rid: ref for ref in self._documents.documents(tenant)}
-        traces = list(self._traces(tenant))
+        told = progress or (lambda _done, _total, _what: None)
+        since = began = time.monotonic()
+        while (made := self._alone(tenant, told, force=force)) is None:
+            if progress is None and began - since >= self._wait_s:
+                return self._left(tenant)
+            told(0, 0, WAITING)
+            time.sleep(LOOK_S)
+            began = time.monotonic()
+        documents = made["documents"]
+        # Whoever gave up waiting meanwhile counts on another look.
+        while time.monotonic() - began >= self._wait_s:
+            began = time.monotonic()
+            more = self._alone(tenant, told, force=False)
+            if more is None or more == made | {"documents": 0}:
+                break
+            made, documents = more, documents + more["documents"]
+        return made | {"documents": documents}
+
+    def _left(self, tenant: str) -> dict[str, Any]:
         with self._database.connection() as connection:
-            store.lock_tenant(connection, tenant)
+            state = store.find_state(connection, tenant)
+        return {"documents": 0, "claims": 0, "edges": 0, **state.counts, "problems": [Problem("", 0, LEFT, "claims")]}
+
+    def _alone(self, tenant: str, told: Progress, *, force: bool) -> dict[str, Any] | None:
+        """The refresh itself; None where another one of the tenant runs."""
+        with self._database.connection() as connection:
+            if not store.lock_tenant(connection, tenant):
+                return None
+            # Read under the lock: who waits for it has stored its documents.
+            refs = {ref.rid: ref for ref in self._documents.documents(tenant)}
+            traces = list(self._traces(tenant))
             state = store.find_state(connection, tenant)
             decisions = entity_store.list_decisions(connection, tenant)
             heads = store.document_heads(connection, tenant)
@@ -107,7 +145,6 @@ class Refresh:
                 entity_store.list_entities(connection, EntityFilter(tenant, Classification.RESTRICTED)),
             )
             kept = Kept(self._database, tenant, active=not force and len(changed) >= KEPT_FROM)
-            told = progress or (lambda _done, _total, _what: None)
             with Workers(self._readers, self._workers) as workers:
                 store.delete_documents(connection, tenant, gone)
                 reading = Names(workers, kept, len(changed), told)
@@ -260,9 +297,11 @@ class Refresh:
             more |= {rid for rid, head in heads.items() if head.namespace in whole}
             found = self._joined(connection, tenant, fresh, due | more)
         live = store.live_claims(connection, tenant, sorted(due | more | gone))
-        rows = [claim_row(rid, edge, claim) for rid, edge, claim in resolved(found, known)]
-        store.retract_claims(connection, tenant, sorted(set(live) - {row["rid"] for row in rows}), at)
-        store.add_claims(connection, tenant, [row for row in rows if live.get(row["rid"]) != row["digest"]], at)
+        made = resolved(found, known)
+        store.retract_claims(connection, tenant, sorted(set(live) - {rid for rid, _, _ in made}), at)
+        # One by one: the rows of a hundred thousand claims take several times the memory of the claims.
+        rows = (claim_row(rid, edge, claim) for rid, edge, claim in made)
+        store.add_claims(connection, tenant, (row for row in rows if live.get(row["rid"]) != row["digest"]), at)
         entity_store.replace_entities(connection, tenant, entities, before.entities)
         entity_store.replace_ambiguous(connection, tenant, known.ambiguous())
         claims, edges = store.count_claims(connection, tenant)

@@ -97,7 +97,7 @@ class StoredEntities:
         if decision.action in (Action.MERGE, Action.SPLIT, Action.ALIAS, Action.UNALIAS) and not decision.other.strip():
             raise BadQuestion(f"{decision.action.value}: the other name is missing")
         with self._database.connection() as connection:
-            store.lock_tenant(connection, tenant)
+            store.lock_decisions(connection, tenant)
             known = entity_store.list_entities(connection, EntityFilter(tenant, Classification.RESTRICTED))
             decide(known, [decision], strict=True)
             number = entity_store.add_decision(connection, tenant, decision, self._clock.now())

@@ -73,7 +73,7 @@ class SimulatedWorld:
         return []
 
     def services(
-        self, _tenant: str, _environment: str | None, _window: TimeRange, _place: slice = ALL
+        self, _tenant: str, _environment: str | None, _window: TimeRange, _place: slice = ALL, _language: str = "en"
     ) -> list[dict[str, Any]]:
         """Not simulated."""
         self._read()

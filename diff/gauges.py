@@ -48,6 +48,11 @@ class StoredFigures:
         except DependencyError as error:
             log.warning("diff_figures", error=str(error))
 
+    def within_reach(self, tenant: str, clearance: Classification, namespaces: tuple[str, ...]) -> bool:
+        """A reader of the tenant who sees at least as much as they count."""
+        _, _, own, level = self._arguments
+        return tenant == own and clearance.rank >= level.rank and not namespaces
+
 
 def show(database: Database, drift: StoredDrift, tenant: str, clearance: Classification) -> None:
     """Set the gauges from the newest run of all environments, as a reader of that clearance sees it."""

@@ -14,11 +14,12 @@ from diff.lifecycle import Order, apply
 from diff.run import DriftRunner, info
 from diff.totals import Count, metrics, totals
 from diff.visibility import visible
+from diff.withdrawn import cited, without
 from nexus.errors import BadQuestion, NotFound
-from nexus.model.finding import Flag, RunInfo, Severity, State
+from nexus.model.finding import Finding, Flag, RunInfo, Severity, State
 from nexus.ports.clock import Clock
 from nexus.ports.drift import FindingFilter, FindingHistory, Report, RunRecord
-from nexus.store.drift_finding import SEVERITIES, CountRow, counts, one, page
+from nexus.store.drift_finding import SEVERITIES, CountRow, StoredFinding, counts, one, page, withdrawn
 from nexus.store.drift_run import RunRow, find_run, list_runs, newest_run
 from nexus.store.drift_state import TransitionRow, add_transitions, put_states, states_of, transitions
 from nexus.store.pool import Connection, Database
@@ -60,14 +61,14 @@ class StoredDrift:
                 limit=wanted.limit + 1 if wanted.limit else 0,
             )
             numbers = self._counts(connection, wanted.tenant, run, seen, filters["environment"])
-        more = bool(wanted.limit) and len(found) > wanted.limit
-        shown = found[: wanted.limit] if wanted.limit else found
-        last = shown[-1].finding if more else None
+            more = bool(wanted.limit) and len(found) > wanted.limit
+            shown = _readable(connection, wanted, found[: wanted.limit] if wanted.limit else found)
+        last = shown[-1] if more else None
         return Report(
             info(run),
             totals(numbers),
             metrics(numbers),
-            tuple(finding_in(item.finding, wanted.language) for item in shown),
+            tuple(finding_in(finding, wanted.language) for finding in shown),
             _cursor(last.rank, last.fingerprint) if last is not None else None,
             run.body,
         )
@@ -171,6 +172,13 @@ def _find(connection: Connection, wanted: FindingFilter) -> RunRow | None:
     )
 
 
+def _readable(connection: Connection, wanted: FindingFilter, found: Sequence[StoredFinding]) -> list[Finding]:
+    """The findings, without what the reader may not read of their documents any more."""
+    findings = [item.finding for item in found]
+    citations = [(claim.document.rid, claim.quote) for claim in cited(findings)]
+    return without(findings, withdrawn(connection, wanted.tenant, wanted.clearance, wanted.namespaces, citations))
+
+
 def _history(connection: Connection, wanted: FindingFilter, fingerprint: str) -> FindingHistory | None:
     runs = {row.id: row for row in list_runs(connection, wanted.tenant, wanted.environment, 1000)}
     labels = {run_id: visible(row.labels, wanted.clearance, wanted.namespaces) for run_id, row in runs.items()}
@@ -178,6 +186,7 @@ def _history(connection: Connection, wanted: FindingFilter, fingerprint: str) ->
     if not found:
         return None
     item = found[0]
+    (finding,) = _readable(connection, wanted, found[:1])
     life = tuple(
         {
             "at": t.at,
@@ -190,9 +199,7 @@ def _history(connection: Connection, wanted: FindingFilter, fingerprint: str) ->
         }
         for t in transitions(connection, wanted.tenant, fingerprint)
     )
-    return FindingHistory(
-        item.finding, info(runs[item.run_id]), life, item.reason or "", item.owner or "", item.expires_at
-    )
+    return FindingHistory(finding, info(runs[item.run_id]), life, item.reason or "", item.owner or "", item.expires_at)
 
 
 def _filters(wanted: FindingFilter) -> dict[str, Any]:

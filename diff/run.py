@@ -27,8 +27,17 @@ from nexus.model.finding import Finding, Flag, RunInfo, State
 from nexus.model.service import NodeKind
 from nexus.ports.clock import Clock
 from nexus.store.drift_codec import encode
-from nexus.store.drift_finding import FindingRow, add_findings, carry_findings
-from nexus.store.drift_run import RunRow, delete_run, find_run, lock_scope, newest_standard_run, prune_runs, replace_run
+from nexus.store.drift_finding import FindingRow, add_findings, carry_findings, forget_quarantined, quarantined_since
+from nexus.store.drift_run import (
+    RunRow,
+    delete_run,
+    find_run,
+    list_runs,
+    lock_scope,
+    newest_standard_run,
+    prune_runs,
+    replace_run,
+)
 from nexus.store.drift_state import TransitionRow, add_transitions, drop_old_states, put_states, states
 from nexus.store.pool import Connection, Database
 
@@ -146,6 +155,7 @@ class DriftRunner:
             sorted(comparison.labels),
             _body(evidence, window, comparison, policy),
         )
+        self._forget(tenant, environment)
         with self._database.connection() as connection:
             lock_scope(connection, tenant, environment)
             self._store(connection, tenant, run, comparison)
@@ -158,6 +168,18 @@ class DriftRunner:
             findings=len(comparison.rows),
         )
         return run
+
+    def _forget(self, tenant: str, environment: str) -> None:
+        """What earlier runs quote of documents that were quarantined since the last one. A transaction each: there may be many, and long ones."""
+        with self._database.connection() as connection:
+            runs = [
+                run for run in list_runs(connection, tenant, environment, KEEP_DAYS + KEEP_ALL) if run.state == "done"
+            ]
+            if not runs or not quarantined_since(connection, tenant, runs[0].started_at):
+                return
+        for run in runs:
+            with self._database.connection() as connection:
+                forget_quarantined(connection, tenant, run.id)
 
     def _store(self, connection: Connection, tenant: str, run: RunRow, comparison: Comparison) -> None:
         previous = newest_standard_run(connection, tenant, run.environment)

@@ -73,7 +73,8 @@ def commands() -> str:
         "Exit codes: 0 done, 1 failed or drift found, 2 could not run, 3 undecided (`nexus diff`), 70 a bug, 75 in use, 78 configuration.",
         "",
     ]
-    for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
+    for name, listed in sorted(group.commands.items()):  # type: ignore[attr-defined]
+        command = listed.loaded()
         below = getattr(command, "commands", None)
         for path, leaf in (
             [(f"{name} {sub}", found) for sub, found in sorted(below.items())] if below else [(name, command)]

@@ -43,8 +43,14 @@ _FINAL = (
     "",
 )
 _LETTERS = (
-    ("tion", "CN"),
+    ("stion", "SCN"),
+    ("tion", "SN"),
+    ("ssion", "SN"),
+    ("nsion", "NSN"),
     ("sion", "CN"),
+    ("ture", "C"),
+    ("gge", "K"),
+    ("ggi", "K"),
     ("tch", "C"),
     ("dge", "C"),
     ("sch", "SK"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +26,7 @@ from nexus.store.documents import below_uri, delete_document, find_document, loc
 from nexus.store.packs import FRESH, pack_all
 from nexus.store.passages import StoredSegment, replace_passages
 from nexus.store.pool import Connection, Database
+from nexus.store.vectors import forget_cached
 
 Progress = Callable[[int, int, str], None]
 
@@ -100,11 +102,10 @@ class Ingestor:
         """
         started = time.perf_counter()
         tally = _Tally()
-        self._admit(request)
-        path, root = self._inside(request)
-        error = ""
         packed = 0
-        try:
+        with self._notified("ingest", request.tenant, request.namespace, str(request.path), tally):
+            self._admit(request)
+            path, root = self._inside(request)
             for done, total, source in self._sources(request, path, root, tally):
                 self._one(source, request, tally)
                 if tally.passages - packed >= FRESH:
@@ -112,11 +113,6 @@ class Ingestor:
                     pack_all(self._database, request.tenant)
                 if progress is not None:
                     progress(done, total, source.found.relative)
-        except NexusError as failure:
-            error = str(failure)
-            raise
-        finally:
-            self._notify("ingest", request.tenant, request.namespace, str(request.path), tally, error)
         return self._finish(request.tenant, tally, progress, embed=embed) | {
             "took_ms": round((time.perf_counter() - started) * 1000, 3)
         }
@@ -125,18 +121,20 @@ class Ingestor:
         """Ingest a text that lies in no file (stdin, callers in the process). `name` with its suffix is its identity within the namespace."""
         started = time.perf_counter()
         tally = _Tally(documents=1)
-        self._admit(request)
-        suffix = suffix_of(name)
-        if suffix not in self._options.readers:
-            raise BadQuestion(
-                f"name: no reader for {suffix or name}; there are {', '.join(sorted(self._options.readers))}"
-            )
-        data = text.encode()
-        if len(data) > self._limits.max_file_bytes:
-            raise TooLarge(f"read {name}: over {self._limits.max_file_bytes} bytes (NEXUS_KNOWLEDGE__MAX_FILE_BYTES)")
-        source = self._source(Found(Path(name), name, f"text:{name}"), request)
-        self._one(source, request, tally, data)
-        self._notify("ingest", request.tenant, request.namespace, name, tally, "")
+        with self._notified("ingest", request.tenant, request.namespace, name, tally):
+            self._admit(request)
+            suffix = suffix_of(name)
+            if suffix not in self._options.readers:
+                raise BadQuestion(
+                    f"name: no reader for {suffix or name}; there are {', '.join(sorted(self._options.readers))}"
+                )
+            data = text.encode()
+            if len(data) > self._limits.max_file_bytes:
+                raise TooLarge(
+                    f"read {name}: over {self._limits.max_file_bytes} bytes (NEXUS_KNOWLEDGE__MAX_FILE_BYTES)"
+                )
+            source = self._source(Found(Path(name), name, f"text:{name}"), request)
+            self._one(source, request, tally, data)
         return self._finish(request.tenant, tally, None, embed=embed) | {
             "took_ms": round((time.perf_counter() - started) * 1000, 3)
         }
@@ -154,17 +152,17 @@ class Ingestor:
 
     def delete(self, tenant: str, namespace: str, uri: str) -> int:
         """Remove a document, or all below a folder's URI; returns how many passages went."""
-        if not namespace:
-            raise BadQuestion("namespace required")
-        with self._database.connection() as connection:
-            found = below_uri(connection, tenant, namespace, uri.rstrip("/"))
-        tally = _Tally(passages=sum(self._remove(tenant, rid) for rid, _ in found), removed=len(found))
-        self._notify("delete", tenant, namespace, uri, tally, "")
+        tally = _Tally()
+        with self._notified("delete", tenant, namespace, uri, tally):
+            _named(namespace)
+            with self._database.connection() as connection:
+                found = below_uri(connection, tenant, namespace, uri.rstrip("/"))
+            for rid, _ in found:
+                tally.passages += self._remove(tenant, rid)
         return tally.passages
 
     def _admit(self, request: IngestRequest) -> None:
-        if not request.namespace.strip():
-            raise BadQuestion("namespace required")
+        _named(request.namespace)
         if self._embedding is not None:
             self._embedding.check(request.tenant)
 
@@ -263,6 +261,8 @@ class Ingestor:
             if not force and current is not None and current.fingerprint == fingerprint(source, data, self._options):
                 return None
             prepared = prepare(source, data, modified_at, self._clock.now(), self._options)
+            if prepared.quarantine:
+                forget_cached(connection, source.tenant, rid, [passage.content_hash for passage in prepared.passages])
             status = put_document(connection, source.tenant, prepared.row)
             served = status in {DocumentStatus.ACTIVE, DocumentStatus.SUPERSEDED}
             stored = replace_passages(
@@ -305,15 +305,22 @@ class Ingestor:
             "errors": errors,
         }
 
-    def _notify(self, action: str, tenant: str, namespace: str, path: str, tally: _Tally, error: str) -> None:
-        event = IngestEvent(
-            action,
-            tenant,
-            namespace,
-            path,
-            tally.passages,
-            tally.skipped,
-            error or (tally.errors[0].error if tally.errors else ""),
-        )
-        for observer in self._observers:
-            observer(event)
+    @contextmanager
+    def _notified(self, action: str, tenant: str, namespace: str, path: str, tally: _Tally) -> Iterator[None]:
+        """Tell the observers at the end, whatever it is."""
+        error = "interrupted"
+        try:
+            yield
+            error = tally.errors[0].error if tally.errors else ""
+        except NexusError as failure:
+            error = str(failure)
+            raise
+        finally:
+            event = IngestEvent(action, tenant, namespace, path, tally.passages, tally.skipped, error)
+            for observer in self._observers:
+                observer(event)
+
+
+def _named(namespace: str) -> None:
+    if not namespace.strip():
+        raise BadQuestion("namespace required")

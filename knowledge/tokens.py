@@ -11,7 +11,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from threading import local
@@ -21,7 +20,7 @@ from knowledge.glossary import entries
 from knowledge.loanwords import hangul_skeleton, latin_skeleton
 
 # Bumped when the analysis changes: what was indexed before is then indexed anew.
-ANALYSIS = "a5"
+ANALYSIS = "a6"
 HEADING_WEIGHT = 2
 # What can stand in no text: marks terms that are sounds.
 _LATIN, _KOREAN = "\x01e", "\x01k"
@@ -199,6 +198,13 @@ class Word(NamedTuple):
     hangul: tuple[str, ...]
 
 
+class Rephrasing(NamedTuple):
+    """Terms of a question, and the ways to say the same in other terms. Only the best way that a passage has counts, and never beside what was said."""
+
+    said: tuple[str, ...]
+    ways: tuple[tuple[str, ...], ...]
+
+
 # The same as numbers: of the terms, and of the sounds in both scripts. Plain tuples of numbers cost the garbage collector nothing.
 Keys = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -280,32 +286,37 @@ class Analyzer:
                 sounds += heard * times
         return dict(Counter(terms + sounds)), len(terms)
 
-    def question(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """(terms, what they ask for beside themselves) of a question.
+    def question(self, text: str) -> tuple[tuple[str, ...], tuple[Rephrasing, ...]]:
+        """(terms, what else may stand for them) of a question; nothing stands for two phrases, and of two the longer has it.
 
-        What is written in Hangul also asks for the same sounds in Latin letters, and the other way round; both ask for the words of
-        the other language that mean the same (see `glossary`).
+        What is written in Hangul is also found by the same sounds in Latin letters, and the other way round; both are found by the words
+        of the other language that mean the same (see `glossary`).
         """
         terms: list[str] = []
-        asked: list[str] = []
+        meant: dict[frozenset[str], set[frozenset[str]]] = defaultdict(set)
         for word, times in self._words(text):
             terms += word.terms * times
-            asked += [_LATIN + sound for sound in word.hangul] * times
-            asked += [_KOREAN + sound for sound in word.latin] * times
-        return tuple(terms), (*asked, *self._meant(set(terms)))
-
-    def _meant(self, terms: AbstractSet[str]) -> set[str]:
-        """Terms of the other language for the entries of which every term is there."""
-        near = (entry for term in terms for entry in self._glossary.get(term, ()))
-        return {meaning for said, meanings in near if said <= terms for meaning in meanings} - terms
+            heard = [_LATIN + sound for sound in word.hangul] + [_KOREAN + sound for sound in word.latin]
+            meant[frozenset(word.terms)].add(frozenset(heard))
+        there = frozenset(terms)
+        for said, meanings in (entry for term in there for entry in self._glossary.get(term, ())):
+            if said <= there:
+                meant[said] |= meanings
+        taken, out = there, []
+        for said in sorted(meant, key=lambda said: (-len(said), sorted(said))):
+            ways = {way - taken for way in meant[said]} - {frozenset()}
+            taken = taken.union(*ways)
+            if ways:
+                out.append(Rephrasing(tuple(sorted(said)), tuple(sorted(tuple(sorted(way)) for way in ways))))
+        return tuple(terms), tuple(out)
 
     @cached_property
-    def _glossary(self) -> dict[str, list[tuple[frozenset[str], frozenset[str]]]]:
-        """One term of an entry -> (all its terms, the terms of its meanings), in both directions."""
-        out: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = defaultdict(list)
+    def _glossary(self) -> dict[str, list[tuple[frozenset[str], frozenset[frozenset[str]]]]]:
+        """One term of an entry -> (all its terms, those of each of its meanings), in both directions."""
+        out: dict[str, list[tuple[frozenset[str], frozenset[frozenset[str]]]]] = defaultdict(list)
         for korean, english in entries():
             for words, others in ((korean, english), (english, korean)):
-                meanings = frozenset(term for other in others for term in self.terms(other))
+                meanings = frozenset(frozenset(self.terms(other)) for other in others)
                 for word in words:
                     said = frozenset(self.terms(word))
                     if said:

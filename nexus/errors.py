@@ -4,7 +4,7 @@
 NexusError(code, retryable)
 ├── ConfigError                        exit 78, never retried, lists every problem at once
 ├── InputError       permanent         MalformedSpans  MalformedDocument  BadQuestion  TooLarge  NotFound  Forbidden  Unauthenticated  Conflict
-├── DependencyError  retryable         SourceUnavailable  StoreUnavailable  ModelUnavailable  Overloaded(retry_after)
+├── DependencyError  retryable         SourceUnavailable  StoreUnavailable  ModelUnavailable  Overloaded(retry_after)  TooManyRequests(retry_after)
 ├── InUse                              exit 75, another process holds what this one needs
 └── InvariantBroken                    a bug: 500, logged with the values
 ```
@@ -129,6 +129,12 @@ class Overloaded(DependencyError):
     def __init__(self, message: str, retry_after: float = 1.0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class TooManyRequests(Overloaded):
+    """One caller asks faster than it may; others are served."""
+
+    code = "too_many_requests"
 
 
 class InvariantBroken(NexusError):

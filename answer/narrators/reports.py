@@ -8,6 +8,7 @@ from answer.evidence import ms, percent, promises, shown
 from answer.graph import stands
 from answer.language import sentences
 from answer.narrators import phrases as say
+from answer.narrators.listing import listing
 from nexus.model.claim import Modality
 from nexus.model.edge import DesignedEdge, ObservedEdge
 from nexus.model.finding import Finding, Flag
@@ -35,6 +36,8 @@ def _pairs(items: Sequence[EdgeEvidence]) -> list[list[EdgeEvidence]]:
 
 def neighbours(packet: Packet) -> list[str]:
     """Callers or callees: who, then each with its numbers, then whether documents say so."""
+    if not packet.subjects:
+        return listing(packet)
     if not packet.edges:
         return []
     lang = packet.language
@@ -64,7 +67,7 @@ def neighbours(packet: Packet) -> list[str]:
     out = [head]
     for group in groups[:LISTED]:
         observed, designed = _layers(group)
-        out += [say.observed_line(i, lang) for i in observed]
+        out += [line for i in observed for line in _measured(i, packet)]
         if designed and observed:
             out += say.quote_line(designed[0], lang, 1)
         else:
@@ -292,7 +295,7 @@ def _measured(item: EdgeEvidence, packet: Packet) -> list[str]:
     """An edge in numbers; asked whether something lives, since when it is silent, or when it was seen last and what got worse."""
     edge, lang = item.edge, packet.language
     assert isinstance(edge, ObservedEdge)
-    if packet.asks is not Asks.ALIVE:
+    if packet.asks not in {Asks.ALIVE, Asks.LAST}:
         return [say.observed_line(item, lang)]
     changes = [_change(c, item, lang) for c in packet.changes if c.rid == edge.rid]
     if any(c.kind == "gone" for c in packet.changes if c.rid == edge.rid):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from answer.debt import debt_line
 from answer.evidence import anchor_line, value_line
 from answer.narrators.extract import best_sentences, said_of_subjects
 from answer.narrators.reports import REPORTS
@@ -61,7 +62,7 @@ class TemplateNarrator:
         return [f"{line} [{markers[passage]}]." for line, passage in (*said, *notes[:MOST])]
 
     def _debt(self, packet: Packet, quoted: set[str]) -> list[str]:
-        korean = packet.language == "ko"
+        head = "주의" if packet.language == "ko" else "Note"
         out = []
         for debt in packet.debt:
             marker = next(
@@ -72,12 +73,9 @@ class TemplateNarrator:
                 ),
                 "",
             )
-            if debt.kind == "stale" and marker:
-                out.append(
-                    f"주의: {debt.title} 문서는 오래되었다 [{marker}]."
-                    if korean
-                    else f"Note: {debt.title} is older than such documents are trusted for [{marker}]."
-                )
+            line = debt_line(debt, packet.language)
+            if line and marker:
+                out.append(f"{head}: {line} [{marker}].")
         return out
 
 

@@ -63,6 +63,8 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "tier": passage.tier.value,
         "classification": passage.classification.value,
         "stale": hit.stale,
+        "age_days": hit.age_days,
+        "stale_after_days": hit.stale_after_days,
     }
     return body | ({"added_by": hit.added_by} if hit.added_by else {"bm25_score": hit.bm25_score, "cosine": hit.cosine})
 

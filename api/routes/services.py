@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
@@ -24,12 +24,13 @@ def services(
     end: Annotated[str | None, Query(alias="to")] = None,
     limit: Limit = MOST,
     cursor: Cursor = "",
+    language: Literal["en", "ko"] = "en",
 ) -> Json:
-    """Service rows with their counters, added up over the range."""
+    """Service rows with their counters, added up over the range, and what to fix in English or Korean."""
     window = window_of(start, end)
     reader = context.services.get(ObservedReader)
     first = offset(cursor)
-    found = reader.services(caller.tenant, environment, window, slice(first, first + limit + 1))
+    found = reader.services(caller.tenant, environment, window, slice(first, first + limit + 1), language)
     shown, following = part_of(found, first, limit)
     return {
         "services": shown,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import TypeVar
+from typing import Final, Literal, TypeVar
 
 from fastapi import APIRouter
 
@@ -21,10 +21,24 @@ from nexus.store.status import Shortfall, database_state, observed_counts, short
 
 ROUTER = APIRouter(tags=["status"])
 T = TypeVar("T")
+_SAID: Final = {
+    "en": {
+        "waits": "nothing is rolled up since {since}, and is tried again: {reason}",
+        "operator": "the operator is told why",
+        "aside": "{n} spans could not be rolled up and were set aside: please report `{reason}`; after an upgrade `nexus aside --retry` takes them in",
+        "folded": "edges and services beyond the limit (NEXUS_AGGREGATE__MAX_EDGES) were folded into `(other)` {n} times, most of them of `{offender}`",
+    },
+    "ko": {
+        "waits": "{since}부터 집계가 멈췄고 다시 시도하고 있습니다: {reason}",
+        "operator": "이유는 운영자에게 알립니다",
+        "aside": "스팬 {n}개를 집계하지 못해 따로 두었습니다: `{reason}`을(를) 알려 주세요. 업그레이드한 뒤 `nexus aside --retry`로 다시 넣습니다",
+        "folded": "한도(NEXUS_AGGREGATE__MAX_EDGES)를 넘은 엣지와 서비스를 `(other)`로 {n}번 합쳤고, 대부분 `{offender}`에서 왔습니다",
+    },
+}
 
 
 @ROUTER.get("/status")
-def status(context: Context, caller: Reader) -> Json:
+def status(context: Context, caller: Reader, language: Literal["en", "ko"] = "en") -> Json:
     """Version, database, log and data quality, sources with their gaps, documents, the last drift run. Parts that this process does not run are null."""
     services = context.services
     services.database.ping()
@@ -34,7 +48,7 @@ def status(context: Context, caller: Reader) -> Json:
         "now": when(context.now()),
         "tenant": caller.tenant,
         "database": _database(context),
-        "observed": _observed(context, caller.tenant),
+        "observed": _observed(context, caller.tenant, language),
         "sources": [source_json(item) for item in coverage.sources(caller.tenant)] if coverage is not None else [],
         "documents": _documents(services, caller),
         "drift": _drift(services, caller),
@@ -57,7 +71,7 @@ def _version() -> str:
         return "unknown"
 
 
-def _observed(context: ApiContext, tenant: str) -> Json:
+def _observed(context: ApiContext, tenant: str, language: str) -> Json:
     """The tenant's numbers; of the log, which all tenants share, only how far behind the aggregator is."""
     with context.services.database.connection() as connection:
         counts, beyond = asdict(observed_counts(connection, tenant)), shortfall(connection, tenant)
@@ -70,25 +84,20 @@ def _observed(context: ApiContext, tenant: str) -> Json:
         **counts,
         "folded": beyond.folded,
         "set_aside": beyond.set_aside,
-        "findings": _findings(beyond, waiting),
+        "findings": _findings(beyond, waiting, language),
     }
 
 
-def _findings(beyond: Shortfall, waiting: tuple[datetime, str] | None) -> list[str]:
+def _findings(beyond: Shortfall, waiting: tuple[datetime, str] | None, language: str) -> list[str]:
+    said = _SAID[language]
     found = []
     if waiting is not None:
         since, reason = waiting
-        found.append(
-            f"nothing is rolled up since {when(since)}, and is tried again: {reason or 'the operator is told why'}"
-        )
+        found.append(said["waits"].format(since=when(since), reason=reason or said["operator"]))
     if beyond.set_aside:
-        found.append(
-            f"{beyond.set_aside} spans could not be rolled up and were set aside: please report `{beyond.reason}`; after an upgrade `nexus aside --retry` takes them in"
-        )
+        found.append(said["aside"].format(n=beyond.set_aside, reason=beyond.reason))
     if beyond.folded:
-        found.append(
-            f"edges and services beyond the limit (NEXUS_AGGREGATE__MAX_EDGES) were folded into `(other)` {beyond.folded} times, most of them of `{beyond.offender}`"
-        )
+        found.append(said["folded"].format(n=beyond.folded, offender=beyond.offender))
     return found
 
 

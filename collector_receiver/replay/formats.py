@@ -83,6 +83,6 @@ def _why_not(document: dict[str, Any]) -> str:
     if {"ID", "RootSpan"} <= keys:
         return "a trace in Tracetest's own format, which keeps no span kinds and no resources: a call cannot be told from a local span; export it as OTLP"
     if "offset_ms" in keys or "minutes_ago" in keys:
-        return "span rows with relative times and without trace ids (a test seeder's input): they belong to no trace and to no time"
+        return "span rows with relative times and without trace ids (a test seeder's input): they belong to no trace and to no time; export the seeded traces as OTLP or Jaeger JSON"
     named = ", ".join(sorted(map(str, keys))[:_SHOWN_KEYS]) or "none"
     return f"JSON of no known trace format (its keys: {named})"

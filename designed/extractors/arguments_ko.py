@@ -43,6 +43,8 @@ def arguments_of(units: Sequence[Unit], index: int) -> list[Argument]:
         return [Argument(role, None, unit.noun, unit.only)]
     if unit.noun == "대신":
         return []
+    if unit.particle in lexicon.AWAY and not noun:
+        noun = lexicon.GIVER
     only = unit.only or (role in ("agent", "via") and units[index + 1].only)
     return [Argument(role, name, noun, only) for name in unit.names]
 

@@ -27,6 +27,18 @@ _ITEM = re.compile(r"(?:([-*+])|\d{1,9}([.)]))[ ]{1,4}(?=[^\s#>+~<|\d*_=-]|[*_]{
 _LIST = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _FENCE = re.compile(r"(`{3,}|~{3,})([^`]*)$")
 _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+# Diagrams in the brackets of Hugo, Jekyll, wikis and HTML: the line before, and what ends them.
+_WRAPPED = re.compile(
+    r" {0,3}(?:(?P<hugo>\{\{[<%])\s*(?P<a>mermaid|plantuml|graphviz)\b[^}]*\}\}|(?P<liquid>\{%)\s*(?P<b>mermaid|plantuml|graphviz)\b[^}]*%\}"
+    r"|(?P<colons>:::)\s*(?P<c>mermaid|plantuml)|<(?P<tag>div|pre)\s[^>]*class=[\"'][^\"']*\b(?P<d>mermaid)\b[^>]*>)\s*$",
+    re.IGNORECASE,
+)
+_WRAPPED_END = {
+    "hugo": r"\{{\{{[<%]\s*/\s*{0}\s*[>%]\}}\}}",
+    "liquid": r"\{{%\s*end{0}\s*%\}}",
+    "colons": r":::",
+    "tag": r"</(?:div|pre)>",
+}
 # Where an HTML block of several paragraphs ends.
 _RAW = (
     ("<!--", "-->"),
@@ -73,6 +85,8 @@ class _Scanner:
 
     def _simple(self, at: int, line: str) -> int | None:
         first = line[0]
+        if first in " {:<" and (wrapped := self._wrapped(at, line)) is not None:
+            return wrapped
         if first == "#" and _ATX.match(line):
             self._found.append(_heading(self._lines, at, len(line) - len(line.lstrip("#"))))
             return at + 1
@@ -117,6 +131,20 @@ class _Scanner:
             return None
         info = opened[2].strip()
         language = info.split(None, 1)[0].strip("{}.") if info else ""
+        self._found.append(Block("fence", self._lines.start(at + 2), self._lines.start(end + 1), language=language))
+        return end + 1
+
+    def _wrapped(self, at: int, line: str) -> int | None:
+        """A diagram between the brackets of another markup: a fence of that language."""
+        opened = _WRAPPED.match(line)
+        if opened is None:
+            return None
+        language = next(opened[name] for name in "abcd" if opened[name]).casefold()
+        kind = next(name for name in _WRAPPED_END if opened[name])
+        close = re.compile(r"\s*" + _WRAPPED_END[kind].format(language) + r"\s*$", re.IGNORECASE)
+        end = next((n for n in range(at + 1, len(self._body)) if close.match(self._body[n])), None)
+        if end is None:
+            return None
         self._found.append(Block("fence", self._lines.start(at + 2), self._lines.start(end + 1), language=language))
         return end + 1
 
@@ -204,6 +232,8 @@ def _ends_paragraph(line: str) -> bool:
     """What may begin right below a paragraph, whatever that says: a heading, a fence, a list of bullets or from 1."""
     if line[0] == "#":
         return _ATX.match(line) is not None
+    if line[0] in "{:<":
+        return _WRAPPED.match(line) is not None
     if line.startswith(("```", "~~~")):
         return line[0] == "~" or _FENCE.match(line) is not None
     item = _ITEM.match(line)

@@ -19,7 +19,6 @@ _SAYING = frozenset({"name", "pron", "word"})
 _STORES = frozenset({"cache", "db", "database", "store", "storage", "index", "queue", "bus", "broker", "stream"})
 # Behind one of these a preposition waits for what the relative clause is about.
 _STRANDS = frozenset({"prep", "stop", "comma", "conj", "close", "adv", "be", "modal"})
-_CHANNELS = frozenset({"event", "message", "notification", "topic"})
 
 
 @dataclass(slots=True)
@@ -116,7 +115,11 @@ def _predicate(
         passive, reduced = not before[-1].reduced, before[-1].reduced
     # Who somebody else's purpose is of ("calls B to check it, then asks C") does not act.
     inherited = next(
-        (p.subject for p in reversed(before) if p.clause == clause and (p.form != "base" or p.subject.how != "other")),
+        (
+            p.subject
+            for p in reversed(before)
+            if p.clause == clause and (p.form not in ("base", "ing") or p.subject.how != "other")
+        ),
         None,
     ) or opening_phrase(items, clause, index)
     subject, relative = subject_of(items, index, clause, opened, main, inherited, passive or reduced)
@@ -131,6 +134,8 @@ def _predicate(
         subject = last if last.how == "named" and len(last.names) == 1 else subject
     made = Predicate(index, item.lemma, item.form, passive or reduced, reduced, subject, clause, relative)
     _arguments(items, made)
+    if made.passive and not any(slot == "by" for slot, _ in made.arguments):
+        made.arguments += _shared_agent(items, index, clause)
     if relative and items[index - 1].kind != "rel" and not any(slot == "" for slot, _ in made.arguments):
         made.arguments += _object_of(items, index, clause, main)
     return made
@@ -147,7 +152,7 @@ def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) ->
     elif index + 2 < len(items) and items[index + 1].kind == "prep" and items[index + 2].kind in _STRANDS:
         # "that A and B integrate with over REST"
         slot = items[index + 1].word
-    while left > clause and (items[left].kind == "comma" or items[left].word.rstrip("s") in _CHANNELS):
+    while left > clause and (items[left].kind == "comma" or items[left].word.rstrip("s") in lexicon.CHANNELS):
         # "`x`, which", "the `x` event that".
         left -= 1
     before = items[left] if left >= clause else None
@@ -155,6 +160,19 @@ def _object_of(items: Sequence[Item], index: int, clause: int, main: Subject) ->
         return [(slot, before.name)]
     presented = any(i.word in lexicon.PRESENTING for i in items[clause : max(position, clause)])
     return [(slot, name) for name in main.names] if presented and main.how == "named" else []
+
+
+def _shared_agent(items: Sequence[Item], index: int, clause: int) -> list[tuple[str, Name | None]]:
+    """Who does both in "is checked by A and sent to B", "is hashed in A and then pushed to B"."""
+    left = index - 1
+    while left > clause and items[left].kind in ("conj", "adv", "comma"):
+        left -= 1
+    name = items[left].name if left > clause and left < index - 1 else None
+    before = left - 1
+    while before > clause and items[before].kind == "det":
+        before -= 1
+    done = name is not None and not name.passive and before > clause and items[before].word in ("by", "in", "inside")
+    return [("by", name)] if done else []
 
 
 def _finite(items: Sequence[Item], index: int) -> bool:
@@ -219,7 +237,12 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
             if item.word not in ("of", "as", "like", "between", "about", "per"):
                 slot = item.word
         elif item.kind == "name":
-            if not _owned(items, index) and not _apposed(items, index) and not _kind_of_next(items, index):
+            if not (
+                _owned(items, index)
+                or _apposed(items, index)
+                or _kind_of_next(items, index)
+                or (made.arguments and (_meant_as(items, index) or _store_of(items, index, made.arguments[-1][1])))
+            ):
                 made.arguments.append((slot, item.name))
         elif (item.word in ("it", "them") and slot in ("", "to") and not made.arguments and not seen_noun) or (
             item.kind == "word" and item.word in lexicon.SELVES and items[index - 1].word == "this"
@@ -227,7 +250,7 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
             made.arguments.append((slot, None))
         elif item.kind == "word" and slot == "":
             seen_noun = True
-            if item.word.rstrip("s") in _CHANNELS:
+            if item.word.rstrip("s") in lexicon.CHANNELS:
                 made.asynchronous = True
             made.requested = made.requested or item.word in lexicon.REQUESTS
         index += 1
@@ -235,8 +258,10 @@ def _arguments(items: Sequence[Item], made: Predicate) -> None:
 
 
 def _unknown_verb(items: Sequence[Item], index: int) -> bool:
-    """‘and purges the cache’: another verb follows, though no frame knows it."""
+    """‘and purges the cache’, "and allow B to": another verb follows, though no frame knows it."""
     following = items[index + 1 : index + 3]
+    if following and following[0].word in lexicon.CONTROL:
+        return True
     return (
         len(following) == 2
         and following[0].kind == "word"
@@ -280,6 +305,22 @@ def _kind_of_next(items: Sequence[Item], index: int) -> bool:
         and not following.product
         and following.kind == name.kind
     )
+
+
+def _meant_as(items: Sequence[Item], index: int) -> bool:
+    """‘uses Redis as a distributed cache’: what the one before it is for."""
+    before = index - 1
+    while before > 0 and items[before].kind in ("det", "word"):
+        before -= 1
+    return items[before].word == "as"
+
+
+def _store_of(items: Sequence[Item], index: int, before: Name | None) -> bool:
+    """‘the ActiveMQ broker of B’: whose the store is that is reached."""
+    left = index - 1
+    while left > 0 and items[left].kind == "det":
+        left -= 1
+    return items[left].word == "of" and before is not None and before.passive
 
 
 def _owned(items: Sequence[Item], index: int) -> bool:

@@ -70,7 +70,8 @@ def frame_statements(
     for (slot, name), (_, written) in zip(arguments, predicate.arguments, strict=True):
         if name is None:
             continue
-        code = frame.get(slot, "")
+        # "makes a call to B"
+        code = "C" if predicate.lemma == "make" and predicate.requested and slot == "to" else frame.get(slot, "")
         if written is not None and name.brought and not is_topic(flat, name, slot, predicate.lemma):
             continue
         if name.doubtful and predicate.lemma not in ("orchestrate", "coordinate"):
@@ -91,8 +92,8 @@ def frame_statements(
         )
         if relation:
             pairs.append((relation, name))
-    if predicate.lemma in ("accept", "receive") and predicate.requested:
-        # "accepts orders from A and B": they call.
+    if predicate.lemma == "accept" or (predicate.lemma == "receive" and predicate.requested):
+        # "accepts anything from A and B", "receives orders from A": they call.
         for caller in [
             n for slot, n in arguments if n is not None and slot == "from" and not n.passive and not n.brought
         ]:

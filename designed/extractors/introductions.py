@@ -15,7 +15,7 @@ from dataclasses import replace
 from designed.extractors.blocks import Block, Document
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat
-from designed.extractors.introductions_en import HEADS, marked_names, proper_names, titled_names
+from designed.extractors.introductions_en import HEADS, marked_names, opens_sentence, proper_names, titled_names
 from designed.extractors.introductions_ko import (
     COMPOUND_ENDS,
     full_name,
@@ -24,7 +24,8 @@ from designed.extractors.introductions_ko import (
     korean_names,
     plain_name,
 )
-from designed.extractors.roles import CONSUMER, PRODUCER, SOURCE, TARGET, TOPIC, role_of
+from designed.extractors.introductions_listed import listed_names
+from designed.extractors.roles import CLIENT_CLASS, CONSUMER, PRODUCER, SOURCE, TARGET, TOPIC, role_of
 from designed.reader import RawEntity
 from nexus.model.names import HANGUL_WORD, hyphenated
 from nexus.model.service import NodeKind
@@ -82,6 +83,11 @@ _KIND_OF_TEXT = re.compile(
     r"^(?:runbook|playbook|design(?: doc(?:ument)?)?|spec(?:ification)?|service|component|overview|architecture|readme|rfc[- ]?\d*)\s*[:–—-]\s+|\s+[-–—:|]\s+(?:technical |system |software |high[- ]level )?(?:design(?: doc(?:ument)?)?|runbook|playbook|overview|architecture|readme|spec(?:ification)?|docs?|guide)$",
     re.IGNORECASE,
 )
+# "Basket microservice which includes:"
+PRESENTS = re.compile(
+    r"\s+(?:(?:which|that)\s+)?(?:includes?|contains?|offers?|features?|does|is responsible for)(?:\s+the following)?\s*[:;,.]*\s*$",
+    re.IGNORECASE,
+)
 _SECTION = re.compile(r"services|components|microservices|서비스|컴포넌트|구성 ?요소", re.IGNORECASE)
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*[.)]?\s+|[①-⑳]\s*|[A-Z][.)]\s+)")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
@@ -89,6 +95,8 @@ _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _TELLING = re.compile(r"ervice|`|\*\*|[가-힣]|API|ateway|atabase|opic|ueue|erver|orker|event|-(?:svc|db)")
 _HEAD = re.compile(HEADS)
 _PROSE_HEAD = re.compile(r"ervice|API|ateway|atabase|opic|ueue|erver|orker|app|portal")
+# Texts that may go on with a title's name.
+_OPENING = 6
 _EMOJI = re.compile(r"^[^\w가-힣`*\[(]+")
 
 
@@ -119,7 +127,7 @@ def _all(document: Document) -> Iterator[RawEntity]:
     if title is not None:
         start = document.front_start + title.start(1)
         yield from _title(document, title[1], start, document.front_start + title.end(1), "title")
-    for flat, found in (*marked_names(document), *proper_names(document)):
+    for flat, found in (*marked_names(document), *proper_names(document), *listed_names(document)):
         yield from _named(document, flat, [(*found, ())])
     section = ""
     for index, block in enumerate(document.blocks):
@@ -143,7 +151,7 @@ def heading_name(text: str) -> tuple[str, str]:
     if role_of(bare) is not None:
         # "의존 서비스" heads a list of them.
         return "", ""
-    about = _KIND_OF_TEXT.sub("", bare)
+    about = _KIND_OF_TEXT.sub("", PRESENTS.sub("", bare))
     titled, bare = about != bare, about
     product = technology(bare)
     if product is not None:
@@ -183,8 +191,22 @@ def heading_name(text: str) -> tuple[str, str]:
 
 def _title(document: Document, text: str, start: int, end: int, how: str) -> Iterator[RawEntity]:
     name, kind = heading_name(text)
+    if how and name:
+        name = own_title(document, name)
     if name:
         yield RawEntity(name, kind, document.lines.place(start, end), attributes={"introduced": how or "heading"})
+
+
+def own_title(document: Document, title: str) -> str:
+    """‘Shopico Payment Service’ without the system's name, where the text below goes on with "Payment Service"."""
+    system, _, own = title.strip().partition(" ")
+    if " " not in own or not heading_name(own)[0]:
+        return title
+    opening = re.compile(rf"(?:^|[.!?]\s+)(?:The )?[`*]*{re.escape(own)}(?![A-Za-z0-9_-])", re.IGNORECASE)
+    alone = re.compile(rf"(?<![\w-]){re.escape(system)}(?![\w-]|\s+{re.escape(own)})", re.IGNORECASE)
+    texts = [b for b in document.blocks if b.kind == "text"][:_OPENING]
+    begins = any(opening.search(document.flat(b.start, b.end).text) for b in texts)
+    return own if begins and alone.search(document.text, document.blocks[0].end) is not None else title
 
 
 def _table(document: Document, block: Block) -> Iterator[RawEntity]:
@@ -204,13 +226,15 @@ def _table(document: Document, block: Block) -> Iterator[RawEntity]:
             and re.fullmatch(r"[\w가-힣][\w가-힣 ./&()-]*", text)
             and hyphenated(text) not in _STOP
         ):
-            name = re.sub(r"\s*\(.*\)$", "", text)
+            written = re.sub(r"\s*\(.*\)$", "", text)
+            name = CLIENT_CLASS.sub("", written)
             product = technology(name)
             yield RawEntity(
                 name,
                 product[1].value if product else _kind_of(name),
                 document.lines.place(row[0].start, row[0].end),
-                attributes={"introduced": "table"},
+                # What a class is called after has a firmer name elsewhere.
+                attributes={"introduced": "table" if name == written else "prose"},
             )
 
 
@@ -284,7 +308,7 @@ def _text(document: Document, block: Block, section: str) -> Iterator[RawEntity]
     for match in _PROSE_EN.finditer(flat.text) if _PROSE_HEAD.search(flat.text) else ():
         words = match[1].split()
         head = words[-1].casefold()
-        while words and words[0].casefold() in _STOP:
+        while words and (words[0].casefold() in _STOP or (words[0][0].isupper() and opens_sentence(words[0]))):
             words = words[1:]
         name = " ".join(words)
         if (

@@ -16,7 +16,7 @@ from nexus.model.technology import technology
 # Last words of names, spelled with a capital: "Fraud Engine", "Results Collector".
 HEADS = (
     "Hub|Engine|Adapter|Portal|Backend|Frontend|Manager|Collector|Sink|Store|Registry|Broker|Bridge|Router|Scheduler|Processor|Planner|Orchestrator|Worker|Client|App|Server|System|"
-    "Platform|Proxy|Agent|Provider|Dispatcher|Indexer|Crawler|Aggregator|Notifier|Simulator|Vault|Warehouse|Cache|Connector|Importer|Exporter|Listener|Poller|Controller|Mailer|Tracker|Monitor|Index"
+    "Platform|Proxy|Agent|Provider|Dispatcher|Indexer|Crawler|Aggregator|Notifier|Simulator|Vault|Warehouse|Cache|Connector|Importer|Exporter|Listener|Consumer|Producer|Publisher|Executor|Runner|Watcher|Loader|Fetcher|Forwarder|Receiver|Sender|Resolver|Validator|Generator|Evaluator|Updater|Poller|Controller|Mailer|Tracker|Monitor|Index"
 )
 _HEAD = re.compile(HEADS)
 _TITLED = re.compile(rf"(?<![\w./-])((?:[A-Z][A-Za-z0-9&-]*\s+){{1,2}}(?:{HEADS}))(?![A-Za-z0-9_-])")
@@ -40,6 +40,7 @@ _AND = frozenset({"and", "or", "nor", ","})
 _BOLD = re.compile(r"\*\*([A-Za-z][\w& -]{1,40}?)\*\*")
 # Behind a name these say that it is no service.
 _CHANNEL = re.compile(r"[`*]*\s+(?:topic|queue|event|stream|channel|exchange|message)s?\b", re.IGNORECASE)
+_STORE = re.compile(r"[`*]*\s+(?:database|db|cache|bucket|tables?)\b", re.IGNORECASE)
 _KINDS = {
     "db": NodeKind.DATABASE,
     "database": NodeKind.DATABASE,
@@ -66,7 +67,23 @@ _NOT_FIRST = frozenset(
     "secret secrets certificate boot application template search unit ci log logs".split()
 )
 
+# Verbs that tell a reader what to do or what there is; of others the base form is a word of names too ("Order", "Search").
+_TELLING = frozenset(
+    "implement implements implementing develop develops developing publish use using consume build builds building create creates creating add adds call configure configures deploy deploys run provides provide".split()
+)
+
 Introduced = tuple[int, int, str, str, str]
+
+
+def opens_sentence(word: str) -> bool:
+    """Whether a word with a capital is the sentence's and not a name's: "Implements Proxy", "Generally API"."""
+    low = word.casefold()
+    return (
+        low in ("the", "a", "an", "our", "this", "each", "if", "when", "and")
+        or (low.endswith("ally") and len(low) > len("reallys"))
+        or lexicon.VERBS.get(low, ("", ""))[1] in ("s", "ing")
+        or low in _TELLING
+    )
 
 
 def titled_names(flat: Flat) -> Iterator[Introduced]:
@@ -75,7 +92,7 @@ def titled_names(flat: Flat) -> Iterator[Introduced]:
         return
     for match in _TITLED.finditer(flat.text):
         words = match[1].split()
-        while words and words[0].casefold() in ("the", "a", "an", "our", "this", "each", "if", "when", "and"):
+        while words and opens_sentence(words[0]):
             words = words[1:]
         if len(words) < 2 or words[0].casefold() in _NOT_FIRST or technology(" ".join(words[:-1])) is not None:
             continue
@@ -106,6 +123,7 @@ def marked_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
                     continue
                 acts = _acts(flat.text, start, end) and not _CHANNEL.match(flat.text, end)
                 kind = _KINDS.get(re.split(r"[- ]", name)[-1].casefold(), NodeKind.SERVICE)
+                kind = NodeKind.DATABASE if _STORE.match(flat.text, end) else kind
                 made = (start, end, name, kind.value, "code")
                 if acts:
                     found.append((flat, made, single))
@@ -149,7 +167,8 @@ def proper_names(document: Document) -> Iterator[tuple[Flat, Introduced]]:
     for name in told:
         if name.casefold() not in small:
             flat, start, end = acting[name][0]
-            yield flat, (start, end, name, NodeKind.SERVICE.value, "prose")
+            one = name[:-1] if name.endswith("s") and lexicon.is_agent(name[:-1].casefold()) else name
+            yield flat, (start, end, one, NodeKind.SERVICE.value, "prose")
 
 
 def _bold(document: Document, block: Block, flat: Flat) -> Iterator[tuple[int, int]]:
@@ -201,6 +220,9 @@ def _acts(text: str, start: int, end: int) -> bool:
         return True
     if before and before[-1].casefold() in ("to", "with", "from", "on", "by", "via", "through"):
         before.pop()
+        if before and before[-1] in ("it", "them"):
+            # "forwards it to the Controller"
+            before.pop()
     if before and before[-1] in ("out", "off", "up", "back"):
         before.pop()
     if by and before and before[-1].casefold().endswith("ed"):

@@ -162,6 +162,13 @@ def _settle(found: list[Item]) -> None:
 _LETS = frozenset("let lets letting make makes making have".split())
 
 
+def _several(item: Item) -> bool:
+    """‘The ingesters’, "the cart services": a name that takes a verb in its base form."""
+    if not item.word.endswith("s") or item.name is None:
+        return False
+    return "service" in item.word or not item.name.raw.name.casefold().endswith("s")
+
+
 def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[Item], index: int) -> bool:
     if before is None:
         # "Requests are sent", "Queries the catalog": a noun is followed by a verb.
@@ -227,9 +234,7 @@ def _is_noun(item: Item, before: Item | None, after: Item | None, found: list[It
         if item.form == "base":
             # "The services call X": a coordination of names takes the base form.
             coordinated = any(i.kind == "conj" or i.word in _LETS for i in found[max(0, index - 4) : index])
-            return (
-                not coordinated and not (before.word.endswith("s") and "service" in before.word) and item.word != "read"
-            )
+            return not coordinated and not _several(before) and item.word != "read"
         return (
             after is not None
             and after.kind in ("be", "modal", "prep")

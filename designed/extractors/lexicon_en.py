@@ -11,6 +11,7 @@ Codes in lower case need a topic there: `p`, `s`.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 _TO = dict.fromkeys(("to", "into", "onto", "towards"), "W")
@@ -146,6 +147,7 @@ FRAMES: Final[dict[str, dict[str, str]]] = {
     "trigger": {"": "C"},
     **dict.fromkeys(("orchestrate", "coordinate"), {"": "C"}),
     "make": {},
+    "execute": {"on": "C", "against": "C"},
     **dict.fromkeys(("publish", "emit", "produce", "broadcast", "fire", "raise", "enqueue", "stream"), dict(_PUB)),
     **dict.fromkeys(("subscribe", "listen"), dict(_SUB) | {"": ""}),
     "consume": {"": "R", "from": "R", "via": "s"},
@@ -244,6 +246,19 @@ def _forms(lemma: str) -> dict[str, str]:
     return found
 
 
+# Things that act, of which a system runs several; but people act too, and others are acted on.
+_AGENT = re.compile(r"[a-z]{3,}(?:er|or)|gateway|frontend|backend")
+_PEOPLE = frozenset(
+    "user customer buyer seller rider driver courier partner member player teacher author editor visitor operator developer administrator supplier carrier retailer subscriber viewer sender owner reader writer borrower lender "
+    "order offer voucher number letter paper parameter filter header folder layer error color factor sensor vector author monitor transfer server container cluster".split()
+)
+
+
+def is_agent(word: str) -> bool:
+    """Whether a word in lower case tells something that acts: its plural means the instances of one component."""
+    return _AGENT.fullmatch(word) is not None and word not in _PEOPLE
+
+
 # Form -> (lemma, kind of form).
 VERBS: Final[dict[str, tuple[str, str]]] = {
     form: (lemma, kind) for lemma in FRAMES for form, kind in _forms(lemma).items()
@@ -259,9 +274,11 @@ PREPOSITIONS: Final = frozenset(
     "to from of on in into onto at by with through via for over against upon about between behind using inside within off towards without under across during per as like unlike besides despite except than among".split()
 )
 # Two words that say one thing: (kind, word).
-PHRASES: Final = {
+PHRASES: Final[dict[tuple[str, ...], tuple[str, str]]] = {
     ("out", "of"): ("prep", "from"),
     ("in", "on"): ("prep", "on"),
+    # "connects to the service provided by B"
+    **{(word, "by"): ("prep", "of") for word in ("provided", "offered", "hosted")},
     **{
         tuple(phrase.split()): ("adv", phrase)
         for phrase in (
@@ -305,8 +322,11 @@ HOW_OFTEN: Final = frozenset("hourly daily nightly weekly monthly yearly quarter
 # Parts of a component: what they do, it does.
 # Who sends one of these to "accepts requests from B" calls it.
 REQUESTS: Final = frozenset(
-    "request requests call calls query queries traffic order orders command commands upload uploads connection connections submission submissions webhook webhooks".split()
+    "request requests call calls query queries traffic order orders command commands upload uploads connection connections submission submissions webhook webhooks alert alerts notification notifications "
+    "sample samples payload payloads instruction instructions".split()
 )
+# Between the name of an event and what is said of it: "the `x` domain events that".
+CHANNELS: Final = frozenset({"event", "message", "notification", "topic", "domain", "integration"})
 # What a topic carries.
 CARRIED: Final = frozenset("event events message messages record records entry entries".split())
 PARTS: Final = frozenset(

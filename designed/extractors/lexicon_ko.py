@@ -170,7 +170,11 @@ def written(stem: str) -> str:
 SUBJECT: Final = frozenset({"이", "가", "께서"})
 TOPIC: Final = frozenset({"은", "는", "도", "란", "이란"})
 GOAL: Final = frozenset({"에", "에게", "로", "으로", "한테", "에다"})
-SOURCE: Final = frozenset({"에서", "로부터", "으로부터", "에게서", "한테서", "부터"})
+AWAY: Final = frozenset({"로부터", "으로부터", "에게서", "한테서"})
+# What an argument with such a particle is, in place of a noun behind its name.
+GIVER: Final = "from"
+RECEIVING: Final = frozenset({"수신", "받", "구독", "소비"})
+SOURCE: Final = AWAY | {"에서", "부터"}
 WITH: Final = frozenset({"와", "과", "랑", "이랑", "하고"})
 OBJECT: Final = frozenset({"를", "을"})
 # Nouns behind a name's 의 (or behind the name) that leave the service meant: its API, its data.

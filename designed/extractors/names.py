@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from designed.extractors.flat import Flat
 from designed.extractors.introductions_en import KINDS_ALONE
-from designed.extractors.lexicon_en import ASPECT, VERBS
+from designed.extractors.lexicon_en import ASPECT, VERBS, is_agent
 from designed.reader import RawName
 from nexus.model.entity import Entity
 from nexus.model.mentions import Found, NameIndex, plausible
@@ -22,7 +22,7 @@ from nexus.model.technology import TECHNOLOGIES
 
 _VERB_FORMS = frozenset(VERBS) | ASPECT
 _EVENT = re.compile(
-    r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])"
+    r"\b([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b(?=\s+(?:events?|messages?|topics?|[Qq]ueues?|이벤트|메시지|토픽)|\s?[를을]\s?(?:발행|구독|수신|[Pp]ublish|[Ss]ubscribe|consume))|\b([A-Z][a-z]+(?:[A-Z][a-z]+)*Event)s?\b|(?<![\w./-])([a-z][a-z0-9]*(?:[._][a-z0-9*-]+)+|[a-z]+(?:-[a-z]+)*\.(?:\*|#))(?![\w/(])"
 )
 # "publishes TripCompleted", "subscribes to OrderPaid": what has happened is an event.
 HAPPENED = r"(?:[A-Z][a-z]+)+(?:[A-Z][a-z]*ed|Paid|Sent|Made|Lost|Event)"
@@ -169,13 +169,15 @@ def searched(entities: Iterable[Entity]) -> list[str]:
 
 
 def short_forms(registry: Registry, known: set[str]) -> dict[str, Entity]:
-    """‘the collector’ where the system has only one: last words of names, but for words that are names themselves."""
+    """‘the collector’ where the system has only one, "the ingesters" for the instances of one, but for words that are names themselves."""
     found: dict[str, dict[str, Entity]] = {}
     for entity in registry.entities:
-        for spelling in spellings(entity):
+        for spelling in searched([entity]) if entity.kind in ("", NodeKind.SERVICE) else spellings(entity):
             parts = words(spelling)
             if len(parts) > 1 and parts[-1] in KINDS_ALONE:
                 found.setdefault(parts[-1], {})[entity.rid] = entity
+            if parts and entity.kind in ("", NodeKind.SERVICE) and is_agent(parts[-1]):
+                found.setdefault(" ".join((*parts[:-1], f"{parts[-1]}s")), {})[entity.rid] = entity
     return {
         word: next(iter(entities.values()))
         for word, entities in found.items()

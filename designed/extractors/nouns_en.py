@@ -40,7 +40,7 @@ _ROLE_CODES = (
     | {"reader": "R", "writer": "W", "producer": "p", "publisher": "p"}
 )
 _API_FOR = re.compile(
-    r"\b(?:provides?|exposes?|offers?|serves?)\b[^.;:]{0,40}?\b(?:APIs?|endpoints?|resources)\b[^.;:]{0,20}?\b(?:for|to)\b(?=\s+(?:the|other|its|both|all|`|\*|\[|[A-Z]|[a-z]+-))",
+    r"\b(?:provides?|exposes?|offers?|serves?)\b[^.;:]{0,40}?\b(?:APIs?|endpoints?|resources)\b[^.;:]{0,20}?\b(?:for|to)\b(?=\s+(?:the|other|its|both|all|`|\*|\[|(?-i:[A-Z]|[a-z]+-)))",
     re.IGNORECASE,
 )
 # Somebody is told what to do: what the sentence names is not the service's own doing.
@@ -140,7 +140,7 @@ def noun_statements(
             for source in sources:
                 yield from (_noun(source, target, at, modality, context) for target in sides["to"] if not target.topic)
         elif sides["to"] and not sides["from"] and not made:
-            subject = _noun_subject(parts, index, context)
+            subject = [n for n in _noun_subject(parts, index, context) if not n.passive]
             if told and any(s.start < 0 for s in subject):
                 continue
             yield from (

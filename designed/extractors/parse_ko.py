@@ -308,7 +308,6 @@ def acts_at(argument: Argument) -> bool:
         argument.role == "source"
         and argument.name is not None
         and not argument.name.passive
-        and argument.noun != "from"
         and argument.noun not in lexicon.AROUND
     )
 
@@ -317,7 +316,9 @@ def _from_place(verb: Verb, unit: Unit) -> None:
     """‘주문 서비스에서 결제 서비스를 호출한다’: the place is who does it, unless somebody else is named."""
     if verb.subjects or verb.passive or verb.receives or verb.stem in lexicon.GRANTED:
         return
-    places = [a for a in verb.arguments if acts_at(a)]
+    # "결제 서비스로부터 이벤트 수신": who receives is somebody else.
+    given = verb.stem in lexicon.RECEIVING
+    places = [a for a in verb.arguments if acts_at(a) and not (given and a.noun == lexicon.GIVER)]
     rest = [
         a for a in verb.arguments if a.name is not None and a not in places and a.role in ("obj", "goal", "with", "via")
     ]

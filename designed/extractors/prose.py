@@ -13,8 +13,9 @@ from designed.extractors.blocks import Block, Document
 from designed.extractors.documents import MARKUPS, document_of
 from designed.extractors.fenced_settings import SETTINGS, setting_statements
 from designed.extractors.flat import Flat, sentences
-from designed.extractors.flows import ARROW, FENCES, arrow_statements
+from designed.extractors.flows import ARROW, FENCES, arrow_lines, arrow_statements
 from designed.extractors.front_matter import front_statements
+from designed.extractors.introductions import own_title
 from designed.extractors.lists import keyed_statements, led_statements, list_statements
 from designed.extractors.modality import heading_modality, rejected
 from designed.extractors.names import BRINGS, Name, Names, brings, brought, names_of
@@ -84,12 +85,13 @@ def contexts(document: Document, registry: Registry) -> Iterator[tuple[Block, Co
                     None
                     if (outer is not None and (is_dependency(heading) or role_of(heading) is not None))
                     or (block.level == 1 and is_whole(heading))
-                    else subject_of(heading, registry),
+                    else subject_of(own_title(document, heading) if block.level == 1 else heading, registry),
                 )
             )
             here = _below(
                 tuple(_beside(h, s) for _, h, s in path), next((s for _, _, s in reversed(path) if s is not None), base)
             )
+            here = replace(here, described=path[-1][2] is not None)
             continue
         if rejected(tuple(h for _, h, _ in path)):
             continue
@@ -148,11 +150,13 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
         return
     drawn: set[tuple[str, str]] = set()
     if arrows:
-        wide = names.find(flat, doubtful=True)
-        topics = brought(flat, 0, len(flat.text), wide)
-        for start, end in sentences(flat):
-            for statement in arrow_statements(flat, start, end, sorted([*wide, *topics], key=lambda n: n.start), drawn):
-                yield claim_of(document.lines, flat, start, end, statement)
+        for first, last in arrow_lines(source, block.start, block.end):
+            part = document.flat(first, last)
+            wide = names.find(part, doubtful=True)
+            known = sorted([*wide, *brought(part, 0, len(part.text), wide)], key=lambda n: n.start)
+            for start, end in sentences(part):
+                for statement in arrow_statements(part, start, end, known, drawn):
+                    yield claim_of(document.lines, part, start, end, statement)
     if block.item:
         context = replace(context, rule="list_en", heading=_unchecked(document, block) or context.heading)
         listed = list_statements(document, block, flat, found, context)
@@ -247,6 +251,8 @@ def _fence(document: Document, block: Block, names: Names, context: Context) -> 
 def claim_of(lines: Lines, flat: Flat, start: int, end: int, statement: Statement, *, korean: bool = False) -> RawClaim:
     """A raw claim whose quote is the sentence."""
     first, last = flat.span(start, end)
+    while last > first and lines.text[last - 1].isspace():
+        last -= 1
     while first > 0 and lines.text[first - 1] in "*_`~":
         first -= 1
     while last < len(lines.text) and lines.text[last] in "*_`~":

@@ -13,7 +13,7 @@ from designed.extractors.arguments_ko import Argument
 from designed.extractors.context_ko import implicit, make, modality_of, shelved
 from designed.extractors.events_ko import event_statements
 from designed.extractors.flat import Flat
-from designed.extractors.lexicon_ko import ASYNC, FRAMES, written
+from designed.extractors.lexicon_ko import ASYNC, FRAMES, GIVER, RECEIVING, written
 from designed.extractors.names import Name, brought
 from designed.extractors.nouns_ko import noun_statements
 from designed.extractors.parse_ko import Verb, parse
@@ -245,6 +245,9 @@ def _slots(verb: Verb, frame: dict[str, str], brokers: Sequence[Name]) -> list[t
         relation = relation_of(code, argument.name.kind, brought=argument.name.brought, asynchronous=True)
         if argument.name.kind == NodeKind.SERVICE and code in ("P", "S"):
             # A service as the goal of 발행 is no channel.
+            relation = ""
+        if relation == CALLS and argument.noun == GIVER and verb.stem in RECEIVING and verb.asynchronous:
+            # Whose events one receives is not called.
             relation = ""
         if relation:
             pairs.append((relation, argument.name))

@@ -64,6 +64,15 @@ ROUTE = re.compile(
     re.IGNORECASE,
 )
 PROTOCOL = re.compile(r"protocols?|method|type|transport|통신(?: ?방식)?|프로토콜|방식|유형", re.IGNORECASE)
+# Whom an event of one's own is for.
+RECEIVER = re.compile(
+    r"(?:target|receiving|consuming) services?|recipients?|sent to|(?:대상|수신|구독|소비) ?(?:서비스|시스템)|대상|수신처|구독자|소비자",
+    re.IGNORECASE,
+)
+# A table of classes that call.
+CLIENTS = re.compile(r"(?:open ?)?feign ?clients?|(?:rest|http|grpc) ?clients?", re.IGNORECASE)
+# The class in the code that calls a service: PaymentFeignClient.
+CLIENT_CLASS = re.compile(r"(?<=[a-z])(?:Feign|Rest|Http|Grpc|Api)?Client$")
 NOTHING = re.compile(r"[-–—xX×.\s]*|none|n/?a|no|없음|해당 ?없음|미정|tbd", re.IGNORECASE)
 # `FOO_ADDR`: the address of the X service.
 ADDRESS = re.compile(

@@ -29,6 +29,8 @@ class Context:
     topic: Name | None = None
     # Phrases without a subject speak of the row's or item's thing.
     fragment: bool = False
+    # The innermost heading names the subject: its list items describe it ("Using Redis as a cache", "Publish `x`").
+    described: bool = False
     # The broker that the section's heading names.
     broker: str = ""
 

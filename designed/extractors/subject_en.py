@@ -14,6 +14,7 @@ from designed.extractors.names import Name
 _TIME = re.compile(
     r"q[1-4]|h[12]|(?:19|20)\d\d|v?\d[\d.]*|production|staging|general|practice|future|parallel", re.IGNORECASE
 )
+_USERS = frozenset("users customers clients developers teams people services apps applications systems those".split())
 _SKIP = frozenset({"adv", "modal", "be", "neg", "close"})
 
 
@@ -103,6 +104,9 @@ def subject_of(
     if item.kind in {"name", "word"}:
         relative = _object_relative(items, position, clause)
         if items[index].form == "ing" and not be_before(items, index, clause):
+            if items[index].word == "using" and item.word not in _USERS and _product_next(items, index):
+                # "tracks inserts using the MySQL binlog": whoever tracks, uses.
+                return (inherited if inherited.how != "other" else main), False
             return _gerund(items, position, clause, inherited, main), False
         if passive and not be_before(items, index, clause):
             # "tools loaded from X", "a cache, as read from Y": whoever the clause is about does it.
@@ -111,6 +115,11 @@ def subject_of(
     if item.kind == "verb":
         return inherited, False
     return inherited if inherited.how != "other" else OTHER, False
+
+
+def _product_next(items: Sequence[Item], index: int) -> bool:
+    following = next((i for i in items[index + 1 : index + 4] if i.kind != "det"), None)
+    return following is not None and following.name is not None and following.name.product
 
 
 def _coordinated(items: Sequence[Item], position: int, clause: int) -> int:
@@ -273,6 +282,11 @@ def _antecedent(items: Sequence[Item], position: int, clause: int, inherited: Su
     if left >= clause and items[left].kind == "name":
         found = items[left].name
         return Subject("named", (found,)) if found is not None else OTHER
+    carried = left
+    while carried >= clause and items[carried].word.rstrip("s") in lexicon.CHANNELS:
+        carried -= 1
+    if clause <= carried < left and (topic := items[carried].name) is not None and topic.topic:
+        return Subject("named", (topic,))
     if any(i.word in lexicon.PRESENTING for i in items[clause:position]):
         return opening_phrase(items, clause, position) if inherited.how == "other" else inherited
     if (

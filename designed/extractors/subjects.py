@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from designed.extractors.introductions import heading_name
+from designed.extractors.introductions import PRESENTS, heading_name
 from designed.reader import RawName
 from nexus.model.registry import Registry
 from nexus.model.service import NodeKind
@@ -44,7 +44,7 @@ def is_whole(title: str) -> bool:
 
 def subject_of(heading: str, registry: Registry) -> tuple[RawName, str] | None:
     """(name, key) of the service that a heading is about; None where it is about none, or about a store or topic."""
-    bare = _NUMBERING.sub("", heading).strip(" *_`#:")
+    bare = PRESENTS.sub("", _NUMBERING.sub("", heading)).strip(" *_`#:")
     bare = re.sub(r"\s*[(\[（][^)\]）]*[)\]）]\s*(?=$|\s)", " ", bare).strip(" *_`:")
     for candidate in (bare, *_shorter(bare)):
         if not candidate or len(candidate) > 60:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from designed.extractors.blocks import Block, Document
+from designed.extractors.columns import Columns, columns_of
 from designed.extractors.entries import entries
 from designed.extractors.flat import Flat, sentences
 from designed.extractors.flows import ARROW, arrow_statements
+from designed.extractors.headed_tables import headed_statements
 from designed.extractors.lists import address_statements, role_statements
 from designed.extractors.matrices import matrix
 from designed.extractors.names import Name, Names
 from designed.extractors.prose_en import english_statements
 from designed.extractors.prose_ko import korean_statements
-from designed.extractors.roles import CONSUMER, PRODUCER, PROTOCOL, ROUTE, SERVICE, SOURCE, TARGET, TOPIC, Role, role_of
+from designed.extractors.roles import role_of
 from designed.extractors.statements import CALLS, PUBLISHES, SUBSCRIBES, Context, Statement
 from designed.reader import RawClaim
 from nexus.model.claim import Modality
@@ -36,20 +38,6 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _ASYNC = re.compile(r"kafka|event|async|message|queue|topic|amqp|rabbit|pub/?sub|이벤트|비동기|메시지", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    heads: tuple[str, ...]
-    source: int | None
-    target: int | None
-    topic: int | None
-    producer: int | None
-    consumer: int | None
-    service: int | None
-    route: int | None
-    protocol: int | None
-    roles: tuple[tuple[int, Role], ...]
-
-
 def table_statements(
     document: Document, block: Block, names: Names, context: Context, make: Make
 ) -> Iterator[RawClaim]:
@@ -62,7 +50,12 @@ def table_statements(
     if crossed:
         return
     heads = tuple(document.cell(c).text.strip(" *_`") for c in block.rows[0])
-    columns = _columns(heads)
+    columns = columns_of(heads)
+    if below := list(headed_statements(document, block, names, context, columns)):
+        for flat, statement in below:
+            statement.modality = heading(flat, context) or statement.modality
+            yield make(document.lines, flat, 0, len(flat.text), statement)
+        return
     # Where a column or key gives a relation, its entries may be names that nothing else knows.
     relational = (
         columns.roles
@@ -87,7 +80,7 @@ def table_statements(
 
 
 def _arrows(
-    flat: Flat, spans: Sequence[tuple[int, int]], names: Names, columns: _Columns
+    flat: Flat, spans: Sequence[tuple[int, int]], names: Names, columns: Columns
 ) -> Iterator[tuple[Statement, int, int]]:
     """‘orders → stock’ in a cell; over the row's topic, where a column has it."""
     if ARROW.search(flat.text) is None:
@@ -147,40 +140,8 @@ def heading(flat: Flat, context: Context) -> Modality | None:
     return context.heading
 
 
-def _columns(heads: Sequence[str]) -> _Columns:
-    def first(pattern: re.Pattern[str], *not_these: int | None) -> int | None:
-        return next((i for i, h in enumerate(heads) if pattern.fullmatch(h) and i not in not_these), None)
-
-    topic = first(TOPIC)
-    producer, consumer = (first(PRODUCER), first(CONSUMER)) if topic is not None else (None, None)
-    source = first(SOURCE)
-    target = first(TARGET, source)
-    if source is None and topic is None and target is not None:
-        # "Consumer | Provider" of a contract
-        source = first(CONSUMER, target)
-    service = first(SERVICE, source, target)
-    return _Columns(
-        tuple(heads),
-        source,
-        target,
-        topic,
-        producer,
-        consumer,
-        service,
-        first(ROUTE),
-        first(PROTOCOL),
-        tuple(
-            (i, role)
-            for i, h in enumerate(heads)
-            if i > 0
-            and (role := role_of(h)) is not None
-            and i not in (source, target, topic, producer, consumer, service)
-        ),
-    )
-
-
 def _row(
-    flat: Flat, spans: list[tuple[int, int]], found: list[Name], columns: _Columns, context: Context
+    flat: Flat, spans: list[tuple[int, int]], found: list[Name], columns: Columns, context: Context
 ) -> Iterator[tuple[Statement, int, int]]:
     whole = (0, len(flat.text))
 
@@ -270,7 +231,7 @@ def _row(
 
 
 def _sentences(
-    flat: Flat, spans: list[tuple[int, int]], found: list[Name], columns: _Columns, context: Context
+    flat: Flat, spans: list[tuple[int, int]], found: list[Name], columns: Columns, context: Context
 ) -> Iterator[tuple[Statement, int, int]]:
     variable = _VARIABLE.search(flat.text, *spans[0]) is not None
     for index, (start, end) in enumerate(spans):

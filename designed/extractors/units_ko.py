@@ -18,6 +18,7 @@ _PARTICLES = frozenset({"은", "는", "이", "가", "을", "를", "에", "에서
 _PARTED = lexicon.TIMES | {"대신"}
 # Compounds whose stem melts into its ending.
 _CONTRACTED = {"내리어받": "내려받", "당기어오": "당겨오", "흘리어보내": "흘려보내"}
+_WHEN = re.compile(r"(?:^|\s)(?:시|때|후|전|중|경우)$|^/")
 _EVENT_HEADS = frozenset({"이벤트", "토픽", "메시지", "메세지"})
 
 
@@ -322,8 +323,8 @@ def _event(
     if head is None:
         return None
     label = masked[first.start : head.start].strip()
-    if label.endswith("의"):
-        # "모든 서비스의 이벤트" names whose it is, and not which.
+    if label.endswith("의") or label in lexicon.EVENT_STOP or _WHEN.search(label) is not None:
+        # "모든 서비스의 이벤트" names whose it is, "회원 생성 시 이벤트" when it comes, and neither which.
         return None
     return Name(
         start + first.start,

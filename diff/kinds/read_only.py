@@ -9,12 +9,14 @@ What to do: look at the cited operation and trace.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Final
 
 from diff.kinds._common import strongest
 from diff.subject import Kind, Subject, Verdict
 from diff.traits import PROMISES, SEEN
 from diff.world import World
+from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Flag, Severity
 
 _MUTATING = re.compile(
@@ -28,12 +30,7 @@ def decide(subject: Subject, _world: World) -> Verdict | None:
     """A writing operation on a read-only edge."""
     if not any(q.metric == "read_only" for c in subject.claims for q in c.quantities):
         return None
-    writes = sorted(
-        (c.callee_operation, c.calls, e.rid)
-        for e in subject.edges
-        for c in e.causes
-        if c.callee_operation and _MUTATING.match(c.callee_operation)
-    )
+    writes = sorted((name, calls, e.rid) for e in subject.edges for name, calls in _writes(e).items())
     if not writes:
         return None
     edge = strongest([e for e in subject.edges if e.rid == writes[0][2]])
@@ -46,6 +43,16 @@ def decide(subject: Subject, _world: World) -> Verdict | None:
         edge=edge,
         details={"operations": {name: count for name, count, _ in writes}, "exemplars": cited},
     )
+
+
+def _writes(edge: ObservedEdge) -> dict[str, int]:
+    """Writing operations by what spans are called, or, where that shows more, by what they say of the database."""
+    called: Counter[str] = Counter()
+    for cause in edge.causes:
+        if cause.callee_operation and _MUTATING.match(cause.callee_operation):
+            called[cause.callee_operation] += cause.calls
+    stated = {name: calls for name, calls in edge.operations.items() if _MUTATING.match(name)}
+    return max(called, stated, key=lambda found: sum(found.values()))
 
 
 KIND: Final = Kind(

@@ -18,13 +18,18 @@ _RANDOM = 4.0
 _HEX = re.compile(r"[0-9a-f]{40}|[0-9A-F]{40}")
 
 
+# What AWS writes in its own documentation ends so.
+_EXAMPLE = re.compile(r"EXAMPLE(?:KEY)?$")
+
+
 def _random(text: str) -> bool:
-    return entropy(text) >= _RANDOM and not _HEX.fullmatch(text)
+    return entropy(text) >= _RANDOM and not _HEX.fullmatch(text) and not _EXAMPLE.search(text)
 
 
 def _find(text: str) -> Iterator[Span]:
     for match in filter(None, (_ID.match(text, at) for at in places(text, ("AKIA", "ASIA", "ABIA", "ACCA")))):
-        yield match.span()
+        if not _EXAMPLE.search(match[0]):
+            yield match.span()
         for bare in _BARE.finditer(text, max(0, match.start() - _NEAR), match.end() + _NEAR):
             if _random(bare[0]):
                 yield bare.span()

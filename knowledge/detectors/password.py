@@ -28,6 +28,8 @@ _BEGINNINGS = (
         "토큰",
         "접근",
         "인증",
+        "보안",
+        "액세스",
     ),
 )
 _PASSWORDS = (
@@ -35,7 +37,7 @@ _PASSWORDS = (
 )
 _KEYS = (
     r"secret|(?:api|access|auth)[ _-]?key|(?:access|auth|refresh|bearer|bot|api)[_-]?token|(?-i:(?<=[A-Z0-9])_TOKEN)"
-    r"|private-token|시크릿|토큰|(?:api|비밀|접근|인증)\s?키"
+    r"|private-token|시크릿(?:\s?키)?|토큰|(?:api|비밀|접근|인증|보안|액세스)\s?키"
 )
 # Behind the name one of its own (`_PROD`, `2`), quotes of JSON, whose it is; then what gives the value.
 _GIVEN = re.compile(

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from knowledge.detectors._shape import Detector, Span, luhn
 
 # One kind of separator throughout, groups of at least two digits. A digit, letter or hyphenated part next to it makes it
-# something else (a UUID, an order number); Hangul does not.
-_NUMBER = re.compile(r"\d(?<![0-9A-Za-z_.\-+#/=]\d)(?:[ -]?\d){12,18}(?![0-9A-Za-z_]|[-./]\d)", re.ASCII)
+# something else (a UUID, an order number); Hangul does not, nor does a name of cards that it is given to.
+_GIVEN = "|".join(rf"(?<=(?i:{name})=\d)" for name in ("card", "pan", "cardno", "card_no", "number"))
+_NUMBER = re.compile(
+    rf"\d(?:(?<![0-9A-Za-z_.\-+#/=]\d)|{_GIVEN})(?:[ .-]?\d){{12,18}}(?![0-9A-Za-z_]|[-./]\d)", re.ASCII
+)
 _GROUPED = re.compile(
-    r"\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5}|\d{4}([ -])\d{4}\3\d{4}\3\d{4}\3\d{3}|\d{13,19}"
+    r"\d{4}([ .-])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5}|\d{4}([ -])\d{4}\3\d{4}\3\d{4}\3\d{3}|\d{13,19}"
 )
 # (prefix range, lengths): ISO/IEC 7812 issuers that are in use.
 _ISSUERS: tuple[tuple[int, int, int, frozenset[int]], ...] = (
@@ -48,7 +51,7 @@ def _find(text: str) -> Iterator[Span]:
         written = match[0]
         if not _GROUPED.fullmatch(written):
             continue
-        digits = written.replace(" ", "").replace("-", "")
+        digits = written.replace(" ", "").replace("-", "").replace(".", "")
         if len(set(digits)) > 1 and not _TIMES.fullmatch(digits) and _issued(digits) and luhn(digits):
             yield match.span()
 

@@ -39,9 +39,20 @@ _BOT = re.compile(
 _NAMED = re.compile(
     r"(?:SNYK_TOKEN|HEROKU_API_KEY|HEC_TOKEN|_authToken)[\"']?\s?[=:]\s?[\"']?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
     rf"|VAULT_TOKEN[\"']?\s?[=:]\s?[\"']?(s\.[0-9A-Za-z]{{24}}){_END}"
+    # Of ten characters only.
+    rf"|(?i:naver[._-]client[._-]secret)[\"']?\s?[=:]\s?[\"']?((?=[a-z_]*[A-Z0-9])(?=[A-Z0-9_]*[a-z])[0-9A-Za-z_]{{10}}){_END}"
     r"|serviceKey=([0-9A-Za-z%+/]{60,}(?:=|%3D|%3d){0,2})"
 )
-_NAMES = ("SNYK_TOKEN", "HEROKU_API_KEY", "HEC_TOKEN", "_authToken", "VAULT_TOKEN", "serviceKey=")
+_NAMES = (
+    *("SNYK_TOKEN", "HEROKU_API_KEY", "HEC_TOKEN", "_authToken", "VAULT_TOKEN", "serviceKey="),
+    *(
+        "Naver-Client-Secret",
+        "NAVER_CLIENT_SECRET",
+        "naver_client_secret",
+        "naver.client-secret",
+        "naver.client_secret",
+    ),
+)
 _AZURE_NAMES = ("AccountKey", "SharedAccessKey", "SharedSecretKey", "Ocp-Apim-Subscription-Key", "?sig=", "&sig=")
 _AZURE = re.compile(
     r"(?:AccountKey|SharedAccessKey|SharedSecretKey|Ocp-Apim-Subscription-Key)[\"']?\s*[=:]\s*[\"']?([0-9A-Za-z+/]{32,88}={0,2})|[?&]sig=([0-9A-Za-z%+/]{43,}={0,2})"

@@ -23,6 +23,11 @@ def _password(value: str) -> bool:
     )
 
 
+def _any(value: str) -> bool:
+    """Where nothing but a password can stand."""
+    return not PLACEHOLDER.fullmatch(value)
+
+
 def _strong(value: str) -> bool:
     """With a sign too: what is written behind a name and a bar alone."""
     return (
@@ -59,6 +64,7 @@ _GIVEN: tuple[tuple[tuple[str, ...], re.Pattern[str], Callable[[str], bool]], ..
         (("convertto-securestring",), rf"ConvertTo-SecureString\s+(?:-String\s+)?{_QUOTED}", _password),
         (("net user ",), r"net user [\w.$-]{1,40} (?P<value>\S{4,100})", _password),
         (("sqlplus ", "connect "), r"(?:sqlplus|connect) (?:-[sl] )?\w{1,30}/(?P<value>[^\s@/]{4,100})@", _password),
+        (("jdbc:oracle:",), r"jdbc:oracle:\w+:\w{1,30}/(?P<value>[^\s@/]{4,100})@", _any),
         (("login ",), r"login \S{1,80}\s+password (?P<value>\S{4,100})", _password),
         ((":5432:", ":*:"), r":(?:5432|\*):[\w*-]{1,60}:[\w-]{1,60}:(?P<value>\S{4,100})", _password),
         (

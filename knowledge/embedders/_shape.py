@@ -15,6 +15,8 @@ from nexus.errors import ConfigError, ModelUnavailable
 from nexus.ports.embedding import Embedder, Vectors
 
 ATTEMPTS = 3
+# Characters of a text that every model takes.
+SHORTEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,10 @@ class EmbedderKind:
 
 class _Temporary(Exception):
     """An answer that another attempt may better."""
+
+
+class _Refused(Exception):
+    """An answer that the same texts get again: one of them is too long, or not to the model's liking."""
 
 
 class HttpEmbedder:
@@ -68,23 +74,37 @@ class HttpEmbedder:
             raise ConfigError(f"NEXUS_KNOWLEDGE__EMBED_URL: {url!r} is no http:// or https:// URL")
         headers = {"Authorization": f"Bearer {config.key}"} if config.key else {}
         self._client = httpx.Client(base_url=url.rstrip("/"), timeout=config.timeout_s, headers=headers)
+        # Without the user and password that a URL may hold: this is what errors and logs name.
+        self._place = f"{model} at {self._client.base_url.copy_with(userinfo=b'')}"
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         """(len(texts), dimension), asked for in batches."""
         parts = [
-            self._ask([self._passage_prefix + text for text in texts[at : at + self._batch]])
+            self._each([self._passage_prefix + text for text in texts[at : at + self._batch]])
             for at in range(0, len(texts), self._batch)
         ]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
 
     def question(self, text: str) -> Vectors:
         """(dimension,)."""
-        vector: Vectors = self._ask([self._question_prefix + text])[0]
+        vector: Vectors = self._each([self._question_prefix + text])[0]
         return vector
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+    def _each(self, texts: list[str]) -> Vectors:
+        """The vectors of texts of which some may be refused: a long one is read as far as the model takes it, and holds up no other."""
+        try:
+            return self._ask(texts)
+        except _Refused as error:
+            if len(texts) > 1:
+                middle = len(texts) // 2
+                return np.concatenate([self._each(texts[:middle]), self._each(texts[middle:])])
+            if len(texts[0]) <= SHORTEST:
+                raise self._unavailable(error) from error
+            return self._each([texts[0][: max(SHORTEST, len(texts[0]) // 2)]])
 
     def _ask(self, texts: list[str]) -> Vectors:
         try:
@@ -94,20 +114,16 @@ class HttpEmbedder:
                 with attempt:
                     body = self._post(texts)
         except (_Temporary, httpx.HTTPError) as error:
-            raise ModelUnavailable(
-                f"{self.model} at {self._client.base_url}: {error or type(error).__name__}"
-            ) from error
+            raise self._unavailable(error) from error
         try:
             rows = np.array(self._read(body), np.float32)
         except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: an answer of another shape") from error
+            raise self._unavailable("an answer of another shape") from error
         if rows.shape != (len(texts), self.dimension):
-            raise ModelUnavailable(
-                f"{self.model} at {self._client.base_url}: vectors of shape {rows.shape}, expected {(len(texts), self.dimension)}"
-            )
+            raise self._unavailable(f"vectors of shape {rows.shape}, expected {(len(texts), self.dimension)}")
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.isfinite(rows).all() or not norms.all():
-            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: a vector without direction")
+            raise self._unavailable("a vector without direction")
         unit: Vectors = rows / norms
         return unit
 
@@ -115,8 +131,14 @@ class HttpEmbedder:
         response = self._client.post(self._path, json={"model": self.model, "input": texts})
         if response.status_code in {408, 425, 429} or response.status_code >= 500:
             raise _Temporary(f"HTTP {response.status_code}")
-        response.raise_for_status()
+        if response.status_code in {400, 413, 422}:
+            raise _Refused(f"HTTP {response.status_code}")
+        if not response.is_success:
+            raise self._unavailable(f"HTTP {response.status_code}")
         try:
             return response.json()
         except ValueError as error:
-            raise ModelUnavailable(f"{self.model} at {self._client.base_url}: no JSON") from error
+            raise self._unavailable("no JSON") from error
+
+    def _unavailable(self, why: object) -> ModelUnavailable:
+        return ModelUnavailable(f"{self._place}: {why or type(why).__name__}")

@@ -30,8 +30,9 @@ def _make(config: EmbedderConfig) -> HttpEmbedder:
 
 
 def _read(body: Any) -> list[list[float]]:
-    # The order is not promised; the index is.
-    return [item["embedding"] for item in sorted(body["data"], key=lambda item: item["index"])]
+    # The order is not promised; the index is, each once.
+    rows = {item["index"]: item["embedding"] for item in body["data"]}
+    return [rows[place] for place in range(len(body["data"]))]
 
 
 EMBEDDER: Final[EmbedderKind] = EmbedderKind(_make)

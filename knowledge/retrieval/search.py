@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from knowledge.retrieval.fit import is_weak, threshold
 from knowledge.retrieval.fuse import capped, minmax, rrf
 from knowledge.retrieval.near import Asked, nearest_lists
 from knowledge.retrieval.support import supported
-from knowledge.tokens import Analyzer, term_key
+from knowledge.retrieval.terms import question_terms
+from knowledge.tokens import Analyzer
 from nexus.errors import BadQuestion, ModelUnavailable
 from nexus.model.document import DocumentStatus
 from nexus.ports.clock import Clock
@@ -31,11 +31,11 @@ from nexus.store.search import Match, Reader
 
 log = structlog.get_logger("nexus.knowledge")
 ROUTES = frozenset({"auto", "hybrid_only", "keyword_only", "vector_only", "hybrid_then_graph"})
-MAX_TERMS = 64
 MAX_QUERY = 4000
 # What is found does not depend on how much is asked for.
 SUPPORT_DEPTH = 100
 LONGEST_LIST = 50
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class HybridRetriever:
         # Deeper than the lists that are fused: passages below their ends support those above.
         fetched = max(depth, SUPPORT_DEPTH)
         with self._database.connection() as connection:
-            terms = self._terms(request.query)
+            terms = question_terms(self._analyzer, request.query[:MAX_QUERY])
             words, ideal = self._words(connection, reader, terms, fetched) if keywords or future is None else ([], 0.0)
             question = self._answered(future, degraded) if vectors else None
             near: dict[str, list[Match]] = {}
@@ -151,12 +151,6 @@ class HybridRetriever:
             tuple(degraded),
             round((time.perf_counter() - started) * 1000, 3),
         )
-
-    def _terms(self, query: str) -> QuestionTerms:
-        written, asked = self._analyzer.question(query[:MAX_QUERY])
-        terms = {term_key(term): (float(count), True) for term, count in Counter(written).most_common(MAX_TERMS)}
-        terms.update({term_key(term): (float(count), False) for term, count in Counter(asked).most_common(MAX_TERMS)})
-        return terms
 
     def _words(
         self, connection: Connection, reader: Reader, terms: QuestionTerms, limit: int
@@ -227,7 +221,7 @@ class HybridRetriever:
                     vector[0] if vector else None,
                     word[1] if word else None,
                     vector[1] if vector else None,
-                    self._stale(rows[rid]),
+                    *self._age(rows[rid]),
                 )
             )
         return hits
@@ -249,11 +243,12 @@ class HybridRetriever:
             for row in readable_passages(connection, reader.tenant, reader.clearance, reader.namespaces, rids=wanted)
         }
         kept = [rows[rid] for rid in dict.fromkeys(wanted) if rid in rows and rid not in there]
-        return [Hit(row.passage(), 0.0, None, None, stale=self._stale(row), added_by=expansion.name) for row in kept]
+        return [Hit(row.passage(), 0.0, None, None, None, None, *self._age(row), expansion.name) for row in kept]
 
-    def _stale(self, row: PassageRow) -> bool:
-        """Superseded, or older than its type may grow."""
-        if row.status == DocumentStatus.SUPERSEDED or row.superseded_by is not None:
-            return True
+    def _age(self, row: PassageRow) -> tuple[bool, float | None, float, bool]:
+        """(whether it is superseded or older than its type may grow, its age in days, how old its type may grow, whether it is superseded)."""
         limit = dict(self._options.stale_types).get(row.doc_type, self._options.stale_after)
-        return row.modified_at is not None and self._clock.now() - row.modified_at > limit
+        age = None if row.modified_at is None else self._clock.now() - row.modified_at
+        superseded = row.status == DocumentStatus.SUPERSEDED or row.superseded_by is not None
+        stale = superseded or (age is not None and age > limit)
+        return stale, None if age is None else round(age / DAY, 1), limit / DAY, superseded

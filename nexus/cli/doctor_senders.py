@@ -46,7 +46,7 @@ def _service(view: Mapping[str, Any], unreached: frozenset[str]) -> list[Finding
         Finding(area, State.PROBLEM if wrong and place == 0 else State.NOTICE, sentence)
         for place, sentence in enumerate(view["findings"])
     ]
-    if name in unreached and not _exits(view) and not _entered(view):
+    if name in unreached and lacks_ends(view):
         out.append(
             Finding(
                 area,
@@ -60,7 +60,7 @@ def _service(view: Mapping[str, Any], unreached: frozenset[str]) -> list[Finding
 
 def lacks_ends(view: Mapping[str, Any]) -> bool:
     """Whether a service makes no calls and nothing that it received is known to be a request: only edges can tell whether kinds are missing."""
-    return not _exits(view) and not _entered(view) and view["name"] != UNNAMED
+    return bool(view["spans"]) and not _exits(view) and not _entered(view) and view["name"] != UNNAMED
 
 
 def _together(views: Sequence[Mapping[str, Any]]) -> list[Finding]:

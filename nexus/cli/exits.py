@@ -28,6 +28,7 @@ EXIT_CODES: dict[type[errors.NexusError], int] = {
     errors.StoreUnavailable: UNAVAILABLE,
     errors.ModelUnavailable: UNAVAILABLE,
     errors.Overloaded: UNAVAILABLE,
+    errors.TooManyRequests: UNAVAILABLE,
     errors.InvariantBroken: BUG,
 }
 

@@ -45,8 +45,13 @@ class Lines:
         now, stage = self._clock(), stage_of(text)
         if stage != self._stage:
             self._stage, self._begun, self._said, self._first = stage, now, now, done
+            if not total:
+                self._write(stage)
         elif now - self._said >= EVERY_S:
             self._said = now
+            if not total:
+                self._write(stage)
+                return
             rate = (done - self._first) / (now - self._begun)
             left = f", {timedelta(seconds=round((total - done) / rate))} left" if rate else ""
             self._write(f"{stage}: {done:,} of {total:,} ({rate:.1f}/s{left})")

@@ -43,7 +43,19 @@ RPC: Final = (
     "graphql.operation.name",
     "graphql.document",
 )
-DATABASE: Final = ("db.system.name", "db.system", "db.namespace", "db.name", "db.redis.database_index")
+DATABASE: Final = (
+    "db.system.name",
+    "db.system",
+    "db.namespace",
+    "db.name",
+    "db.redis.database_index",
+    "db.operation.name",
+    "db.operation",
+    "db.collection.name",
+    "db.sql.table",
+    "db.mongodb.collection",
+    "db.cassandra.table",
+)
 MESSAGING: Final = (
     "messaging.system",
     "messaging.destination.template",
@@ -58,6 +70,8 @@ MESSAGING: Final = (
     "messaging.operation",
     "messaging.operation.name",
     "messaging.batch.message_count",
+    "messaging.consumer.group.name",
+    "messaging.kafka.consumer.group",
 )
 # How a call ended; `error.type` tells cancellations apart.
 OUTCOME: Final = (

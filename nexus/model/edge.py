@@ -115,6 +115,9 @@ class ObservedEdge:
     queue_unmeasured: int = 0
     protocols: dict[str, int] = field(default_factory=dict)
     via: dict[str, int] = field(default_factory=dict)
+    # Of calls to a database, as "SELECT orders"; of the consuming spans of a subscription.
+    operations: dict[str, int] = field(default_factory=dict)
+    consumer_groups: dict[str, int] = field(default_factory=dict)
     basis: dict[str, int] = field(default_factory=dict)
     client_latency: Latency | None = None
     server_latency: Latency | None = None

@@ -18,6 +18,15 @@ class EntityState(StrEnum):
     REJECTED = "rejected"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Told:
+    """That something of a level and a namespace says a detail of an entity: an alias, an owner, a member, a document's rid. Scope "" = every namespace."""
+
+    what: str
+    rank: int
+    scope: str
+
+
 @dataclass(frozen=True, slots=True)
 class Entity:
     """A thing with a name. `kind` is a NodeKind value; `aliases` in any language, spelled as written."""
@@ -35,3 +44,5 @@ class Entity:
     # Members, where the entity is a group (a claim about a group is satisfied by any member).
     members: tuple[str, ...] = ()
     attributes: dict[str, str] = field(default_factory=dict)
+    # Who says the details, for a reader who may see the name but not all that is known of it. What nobody is named for is everybody's (people, traces).
+    told: tuple[Told, ...] = ()

@@ -49,7 +49,9 @@ EN_HEADS = frozenset(
     "cluster instance instances endpoint endpoints pod pods deployment container containers daemon worker workers module broker cache gateway backend team's stream store "
     "bucket exchange ui client clients".split()
 )
-_DETERMINERS = frozenset("the its our your their both either neither and or & via".split())
+_DETERMINERS = frozenset(
+    "the its our your their both either neither and or & via downstream upstream multiple several many".split()
+)
 _BAD_BEFORE = frozenset(
     "a an this that these those each every any no new some such user users' another one per in-process".split()
 )

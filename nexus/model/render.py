@@ -51,6 +51,8 @@ def measures_json(edge: ObservedEdge) -> dict[str, Any]:
     return {
         "protocols": edge.protocols,
         "via": edge.via,
+        "operations": edge.operations,
+        "consumer_groups": edge.consumer_groups,
         "basis": dict.fromkeys(BASES, 0) | edge.basis,
         "calls": edge.calls,
         "handled": edge.handled,

@@ -79,6 +79,16 @@ _DATABASES = (
     "google cloud storage",
     "gcs",
     "redshift",
+    "zookeeper",
+    "aerospike",
+    "hazelcast",
+    "infinispan",
+    "meilisearch",
+    "typesense",
+    "opentsdb",
+    "victoriametrics",
+    "trino",
+    "starrocks",
 )
 _BROKERS = (
     "kafka",
@@ -172,7 +182,15 @@ _EXTERNAL = (
     "vonage",
     "mailjet",
     "fedex",
+    "algolia",
+    "cloudinary",
+    "razorpay",
+    "plaid",
+    "mandrill",
 )
+# Software that a system runs as one of its services.
+_SERVICES = ("keycloak", "hashicorp vault", "hasura", "camunda")
+_OF_APACHE = ("activemq", "cassandra", "hbase", "pulsar", "rocketmq", "solr", "zookeeper")
 _KOREAN = {
     "카프카": "kafka",
     "레디스": "redis",
@@ -237,6 +255,7 @@ _SAME = {
     "dynamo db": "dynamodb",
     "alloy db": "alloydb",
     "alloy-db": "alloydb",
+    **{f"apache {name}": name for name in _OF_APACHE},
 }
 
 # Spelling in lower case -> (canonical, kind).
@@ -244,6 +263,7 @@ TECHNOLOGIES: dict[str, tuple[str, NodeKind]] = {
     **{name: (_SAME.get(name, name), NodeKind.DATABASE) for name in _DATABASES},
     **{name: (_SAME.get(name, name), NodeKind.TOPIC) for name in _BROKERS},
     **{name: (_SAME.get(name, name), NodeKind.EXTERNAL) for name in _EXTERNAL},
+    **{name: (name, NodeKind.SERVICE) for name in _SERVICES},
 }
 TECHNOLOGIES |= {name: TECHNOLOGIES[same] for name, same in (_SAME | _KOREAN).items() if same in TECHNOLOGIES}
 

@@ -35,12 +35,13 @@ class QuestionKind(StrEnum):
 
 
 class Asks(StrEnum):
-    """What a question wants to know of that: whether it may be, whether a promise is kept, whether it lives now; else what there is."""
+    """What a question wants to know of that: whether it may be, a promise is kept, it lives now, when it was last; else what there is."""
 
     PLAIN = ""
     PERMISSION = "permission"
     PROMISE = "promise"
     ALIVE = "alive"
+    LAST = "last"
 
 
 @dataclass(frozen=True, slots=True)

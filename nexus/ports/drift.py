@@ -100,6 +100,10 @@ class DriftFigures(Protocol):
         """Bring the metrics up to date."""
         ...
 
+    def within_reach(self, tenant: str, clearance: Classification, namespaces: tuple[str, ...]) -> bool:
+        """Whether such a reader may know them: they are those of one tenant, at one level, over all namespaces."""
+        ...
+
 
 class DriftControl(Protocol):
     """Computing and steering."""

@@ -53,9 +53,12 @@ class ObservedReader(Protocol):
         ...
 
     def services(
-        self, tenant: str, environment: str | None, window: TimeRange, place: slice = ALL
+        self, tenant: str, environment: str | None, window: TimeRange, place: slice = ALL, language: str = "en"
     ) -> list[dict[str, Any]]:
-        """Service rows with the counters of observed-edges.md section 5 by their names (api.md `/services`), in a fixed order; those at `place` of it."""
+        """Service rows with the counters of observed-edges.md section 5 by their names (api.md `/services`), in a fixed order; those at `place` of it.
+
+        What to fix is said in `language` (`en`, `ko`). A name under which spans came, none of which counts (all late or refused), has a row too.
+        """
         ...
 
     def coverage(self, tenant: str, window: TimeRange) -> Coverage:

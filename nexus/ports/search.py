@@ -33,6 +33,11 @@ class Hit:
     bm25_score: float | None = None
     cosine: float | None = None
     stale: bool = False
+    # Since the document was changed (None where that is not known), and after how many days its type is stale.
+    age_days: float | None = None
+    stale_after_days: float | None = None
+    # Another document is said to have taken its place.
+    superseded: bool = False
     # "" for a ranked hit; "section", "correction" or "pair" for evidence that an expansion added.
     added_by: str = ""
 

@@ -27,6 +27,11 @@ class HttpSettings(Section):
 
     address: Address = Field("127.0.0.1:8000", description="Where the API and the pages listen.")
     max_body_bytes: int = Field(16 * 1024 * 1024, ge=1024, description="Largest request body; 413 above.")
+    max_requests_per_s: float = Field(
+        500.0,
+        gt=0,
+        description="Requests a second of one caller, twice as many at once; above, 429 with a time to retry.",
+    )
     tls_cert: Path | None = Field(None, description="PEM certificate chain; with `tls_key` turns on TLS.")
     tls_key: Path | None = Field(None, description="PEM private key.")
     local_principal: bool | None = Field(

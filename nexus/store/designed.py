@@ -89,9 +89,15 @@ class HistoryRow:
     valid_to: datetime | None
 
 
-def lock_tenant(connection: Connection, tenant: str) -> None:
-    """Held until the transaction ends: one refresh of a tenant at a time."""
-    connection.execute(_SQL["lock_tenant"], {"tenant": tenant})
+def lock_tenant(connection: Connection, tenant: str) -> bool:
+    """Held until the transaction ends: one refresh of a tenant at a time. False where another has it."""
+    row = connection.execute(_SQL["lock_tenant"], {"tenant": tenant}).fetchone()
+    return row is not None and bool(row[0])
+
+
+def lock_decisions(connection: Connection, tenant: str) -> None:
+    """Held until the transaction ends: a decision about names sees those before it."""
+    connection.execute(_SQL["lock_decisions"], {"tenant": tenant})
 
 
 def find_state(connection: Connection, tenant: str) -> DesignedState:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 from psycopg.rows import class_row
 
+from nexus.model.document import Classification
 from nexus.model.edge import ObservedEdge
 from nexus.model.finding import Finding, Severity, State
 from nexus.store.drift_codec import decode, encode, encode_without
@@ -187,6 +188,31 @@ def one(
         if set(row[11]) <= visible and not set(row[12]) & visible:
             found.append(_finding(row[0:9], row[10], row[9]))
     return found
+
+
+def withdrawn(
+    connection: Connection,
+    tenant: str,
+    clearance: Classification,
+    namespaces: Sequence[str],
+    citations: Sequence[tuple[str, str]],
+) -> frozenset[int]:
+    """Places of the citations (document, quote) that a reader may not read any more."""
+    documents, quotes = zip(*citations, strict=True) if citations else ((), ())
+    values = {"tenant": tenant, "level": clearance.rank, "namespaces": list(namespaces)}
+    rows = connection.execute(_SQL["withdrawn"], values | {"documents": list(documents), "quotes": list(quotes)})
+    return frozenset(row[0] for row in rows)
+
+
+def quarantined_since(connection: Connection, tenant: str, since: datetime) -> bool:
+    """Whether secrets were found in documents since then."""
+    row = connection.execute(_SQL["quarantined_since"], {"tenant": tenant, "since": since}).fetchone()
+    return row is not None and bool(row[0])
+
+
+def forget_quarantined(connection: Connection, tenant: str, run_id: str) -> int:
+    """Delete findings of a run that quote a document in which secrets were found; how many."""
+    return connection.execute(_SQL["forget_quarantined"], {"tenant": tenant, "run_id": run_id}).rowcount
 
 
 def counts(

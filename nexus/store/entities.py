@@ -8,7 +8,8 @@ from datetime import datetime
 from psycopg.types.json import Jsonb
 
 from nexus.model.document import Classification
-from nexus.model.entity import Entity, EntityState
+from nexus.model.entity import Entity, EntityState, Told
+from nexus.model.names import hyphenated
 from nexus.ports.entities import Action, Decision, EntityFilter
 from nexus.store.pool import Connection
 from nexus.store.queries import queries
@@ -17,7 +18,7 @@ _SQL = queries("entities")
 
 
 def list_entities(connection: Connection, wanted: EntityFilter) -> list[Entity]:
-    """Entities that the reader may see, by name."""
+    """Entities that the reader may see, by name, each with what the reader may know of it; `told` only for who may know all."""
     rows = connection.execute(
         _SQL["list_entities"],
         {
@@ -42,8 +43,9 @@ def list_entities(connection: Connection, wanted: EntityFilter) -> list[Entity]:
             tuple(evidence),
             tuple(members),
             attributes,
+            tuple(Told(*one) for one in told),
         )
-        for rid, name, kind, aliases, owner, namespace, environments, state, evidence, members, attributes in rows
+        for rid, name, kind, aliases, owner, namespace, environments, state, evidence, members, attributes, told in rows
     ]
 
 
@@ -75,7 +77,17 @@ def _row(tenant: str, entity: Entity) -> dict[str, object]:
         "attributes": Jsonb(entity.attributes),
         "scopes": scopes(entity),
         "class_rank": level(entity).rank,
+        "told": Jsonb([(one.what, one.rank, one.scope) for one in entity.told]),
+        "told_rank": max(lowest(entity).values(), default=0),
     }
+
+
+def lowest(entity: Entity) -> dict[str, int]:
+    """Detail -> the rank from which on a reader may know it."""
+    found: dict[str, int] = {}
+    for one in entity.told:
+        found[one.what] = min(one.rank, found.get(one.what, one.rank))
+    return found
 
 
 def scopes(entity: Entity) -> list[str]:
@@ -127,12 +139,17 @@ def replace_ambiguous(connection: Connection, tenant: str, found: dict[str, tupl
                     "tenant": tenant,
                     "name": name,
                     "candidates": sorted(f"{e.kind} {e.name}" for e in candidates),
-                    "class_rank": max(level(e).rank for e in candidates),
+                    "class_rank": max(max(level(e).rank, _spelled(e, name)) for e in candidates),
                     "scopes": sorted({s for e in candidates for s in scopes(e)}),
                 }
                 for name, candidates in sorted(found.items())
             ],
         )
+
+
+def _spelled(entity: Entity, spelling: str) -> int:
+    """The rank from which on a reader may know that this is a spelling of the entity."""
+    return min((rank for what, rank in lowest(entity).items() if hyphenated(what) == hyphenated(spelling)), default=0)
 
 
 def list_ambiguous(connection: Connection, wanted: EntityFilter) -> list[dict[str, object]]:

@@ -25,8 +25,23 @@ B = 0.75
 _PRECISION = 1e8
 
 _NONE = np.zeros(0, np.int64)
-# Term -> (how often the question has it, whether it is written there; others stand for its sounds).
-QuestionTerms = Mapping[int, tuple[float, bool]]
+# Where a term stands, and its score there.
+Part = tuple[Ints, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTerms:
+    """What is looked for, terms as numbers."""
+
+    # Term -> how often the question has it.
+    written: Mapping[int, float]
+    # (some of these, ways to say the same in other terms).
+    otherwise: Sequence[tuple[Sequence[int], Sequence[Sequence[int]]]] = ()
+
+    def all(self) -> list[int]:
+        """Each term once."""
+        meant = (term for _, ways in self.otherwise for way in ways for term in way)
+        return list(dict.fromkeys((*self.written, *meant)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +59,52 @@ class _Corpus:
 
 
 def bm25(connection: Connection, reader: Reader, terms: QuestionTerms, limit: int) -> tuple[list[Match], float]:
-    """The best passages by BM25 (k1 1.2, b 0.75), and the score that a passage full of every written term would approach."""
-    if not terms:
+    """The best passages by BM25 (k1 1.2, b 0.75), and the score that a passage full of every written term would approach.
+
+    A passage that says something otherwise, and better than in the question's terms, has the score of that instead.
+    """
+    wanted = terms.all()
+    if not wanted:
         return [], 0.0
-    corpus = _read(connection, reader, terms)
+    corpus = _read(connection, reader, wanted)
     # The length's part of the formula: k1 * (1 - b + b * length / mean) = base + slope * length.
     norms = K1 * (1 - B) + K1 * B * corpus.count / max(corpus.length, 1) * corpus.lengths
-    scores = np.zeros(len(norms))
-    ideal = 0.0
-    for term, (times, written) in terms.items():
+    weights: dict[int, float] = {}
+    parts: dict[int, Part] = {}
+    for term in wanted:
         places, frequencies = corpus.postings.get(term, (_NONE, _NONE))
-        weight = times * (K1 + 1) * log(1 + (corpus.count - len(places) + 0.5) / (len(places) + 0.5))
-        scores[places] += weight * frequencies / (frequencies + norms[places])
-        ideal += weight if written else 0.0
+        weights[term] = (K1 + 1) * log(1 + (corpus.count - len(places) + 0.5) / (len(places) + 0.5))
+        parts[term] = places, weights[term] * frequencies / (frequencies + norms[places])
+    scores = np.zeros(len(norms))
+    for term, times in terms.written.items():
+        places, values = parts[term]
+        scores[places] += times * values
+    _say_otherwise(scores, parts, terms)
     (held,) = np.nonzero(scores)
+    ideal = sum(times * weights[term] for term, times in terms.written.items())
     return _best(connection, reader, corpus.ids[held], scores[held], limit), ideal if len(held) else 0.0
+
+
+def _say_otherwise(scores: NDArray[np.float64], parts: Mapping[int, Part], terms: QuestionTerms) -> None:
+    """Add what the best way of saying something has above what was said. Both buffers are zero wherever they are not in use."""
+    best, way_sum = np.zeros(len(scores)), np.zeros(len(scores))
+    for said, ways in terms.otherwise:
+        for way in ways:
+            held = [parts[term] for term in way]
+            for places, values in held:
+                way_sum[places] += values
+            for places, _ in held:
+                best[places] = np.maximum(best[places], way_sum[places])
+            for places, _ in held:
+                way_sum[places] = 0
+        written = [parts[term] for term in said if term in terms.written]
+        for places, values in written:
+            best[places] -= values
+        for places in (parts[term][0] for way in ways for term in way):
+            scores[places] += np.maximum(best[places], 0)
+            best[places] = 0
+        for places, _ in written:
+            best[places] = 0
 
 
 def _best(connection: Connection, reader: Reader, ids: Ints, scores: NDArray[np.float64], limit: int) -> list[Match]:
@@ -79,7 +125,7 @@ def _best(connection: Connection, reader: Reader, ids: Ints, scores: NDArray[np.
     return [Match(number, rid, document, score) for _, rid, document, number, score in sorted(rows)[:limit]]
 
 
-def _read(connection: Connection, reader: Reader, terms: QuestionTerms) -> _Corpus:
+def _read(connection: Connection, reader: Reader, terms: Sequence[int]) -> _Corpus:
     with connection.cursor(binary=True) as cursor:
         rows = cursor.execute(_SQL["postings"], reader.values() | {"terms": list(terms)}).fetchall()
     packs = [row for row in rows if row[0] == "pack"]

@@ -42,7 +42,10 @@ def _wait_shortly(connection: Connection) -> None:
 
 
 def expire(connection: Connection, minutes: datetime, hours: datetime, days: datetime) -> int:
-    """Delete what begins before these times and lies in no partition that will be dropped: rows of settled windows, settled windows themselves, counters of deliveries. How many rows."""
+    """Delete what begins before these times and lies in no partition that will be dropped: rows of settled windows, settled windows themselves, counters of deliveries. How many rows.
+
+    Counters of deliveries are those of hours and days where rows are: a year of minutes of every service would be more than all else.
+    """
     count = 0
     for grain, (before, size) in enumerate(zip((minutes, hours, days, days - _ERA), _SIZES, strict=True)):
         query = _SQL["expire_default" if grain < len(_SIZES) - 1 else "expire_eras"]
@@ -54,6 +57,8 @@ def expire(connection: Connection, minutes: datetime, hours: datetime, days: dat
         )
     connection.execute(_SQL["expire_windows"], {"before": int(days.timestamp())})
     connection.execute(_SQL["expire_deliveries"], {"before": days})
+    for unit, before in (("hour", minutes), ("day", hours)):
+        connection.execute(_SQL["coarsen_deliveries"], {"unit": unit, "before": before})
     return count
 
 

@@ -13,6 +13,11 @@ from nexus.store.pool import Connection
 from nexus.store.queries import queries
 
 _SQL = queries("observed")
+# Edges that are looked at one by one before anything else is tried, and rows that tell which have any.
+LOOKED_AT: Final = 2000
+FEW: Final = 20_000
+# The grain from which on rows are few, and not found by their time.
+ERA: Final = 3
 _ROWS: Final = {"edge": pl.Int64, "start": pl.Int64, "grain": pl.Int16} | {
     name: kind for name, kind in ROW_SCHEMA.items() if name not in {"tenant", "shard"}
 }
@@ -76,8 +81,22 @@ class EdgeQuery:
 
 
 def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
-    """Edges that have rows in range, in rid order."""
-    values: dict[str, Any] = {
+    """Edges that have rows in range, in rid order.
+
+    A page of all edges is looked for among the first ones, of which most have rows; where they have not, among those that few rows are of.
+    """
+    values = _values(wanted)
+    named = wanted.service or wanted.rids or wanted.source or wanted.target or wanted.entity
+    if wanted.limit is not None and not named:
+        found = _find(connection, values | {"first": LOOKED_AT})
+        if len(found) >= wanted.limit:
+            return found
+        values["among"] = _few(connection, wanted)
+    return _find(connection, values)
+
+
+def _values(wanted: EdgeQuery) -> dict[str, Any]:
+    return {
         "tenant": wanted.tenant,
         "grains": [span.grain for span in wanted.spans],
         "froms": [span.start for span in wanted.spans],
@@ -89,6 +108,7 @@ def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
         "day_to": wanted.days and wanted.days.end,
         "service": wanted.service,
         "rids": list(wanted.rids),
+        "among": None,
         "environment": wanted.environment,
         "namespace": wanted.namespace,
         "source": wanted.source,
@@ -97,10 +117,35 @@ def find_edges(connection: Connection, wanted: EdgeQuery) -> list[EdgeRow]:
         "relation": wanted.relation,
         "infrastructure": wanted.infrastructure,
         "after": wanted.after,
+        "first": None,
         "count": wanted.limit,
     }
+
+
+def _find(connection: Connection, values: dict[str, Any]) -> list[EdgeRow]:
     with connection.cursor(row_factory=class_row(EdgeRow)) as cursor:
         return cursor.execute(_SQL["find_edges"], values).fetchall()
+
+
+def _few(connection: Connection, wanted: EdgeQuery) -> list[int] | None:
+    """Edges and services with rows in the spans, where those are few rows; the coarsest first, of which an edge has the fewest."""
+    found: set[int] = set()
+    left = FEW
+    spans = sorted(wanted.spans, key=lambda span: -span.grain)
+    ranges = [("edges_by_time" if span.grain < ERA else "edges_in", span.grain, span.start, span.end) for span in spans]
+    # What is pending is there by minute, whatever grain is read.
+    ranges.append(("edges_in", PENDING, min(span.start for span in spans), max(span.end for span in spans)))
+    # Few rows in a large table: the planner may think that they are many.
+    connection.execute(_SQL["by_index"])
+    for name, grain, start, end in ranges:
+        values = {"tenant": wanted.tenant, "grain": grain, "from": start, "to": end, "most": left}
+        edges = connection.execute(_SQL[name], values).fetchall()
+        left -= len(edges)
+        if left <= 0:
+            break
+        found.update(edge for (edge,) in edges)
+    connection.execute(_SQL["as_planned"])
+    return sorted(found) if left > 0 else None
 
 
 def rows_between(

@@ -156,6 +156,12 @@ def put_cached(
         )
 
 
+def forget_cached(connection: Connection, tenant: str, document: str, kept: Sequence[str]) -> int:
+    """Drop cached vectors of a document's passages but for the hashes `kept`, for every model; how many."""
+    values = {"tenant": tenant, "document": document, "kept": list(kept)}
+    return connection.execute(_SQL["forget_cached"], values).rowcount
+
+
 def bound_cache(connection: Connection, tenant: str, keep: int) -> int:
     """Cut the cache to `keep` rows, the longest unused first; returns how many went."""
     return connection.execute(_SQL["bound_cache"], {"tenant": tenant, "keep": keep}).rowcount

@@ -77,10 +77,10 @@ class MemoryObserved:
         return [{"start": edge.first_seen, "calls": edge.calls, "errors": edge.errors}] if edge else []
 
     def services(
-        self, tenant: str, environment: str | None, window: TimeRange, place: slice = ALL
+        self, tenant: str, environment: str | None, window: TimeRange, place: slice = ALL, language: str = "en"
     ) -> list[dict[str, Any]]:
         """The rows given."""
-        del environment, window
+        del environment, window, language
         return list(self.rows)[place] if tenant == self.tenant else []
 
     def coverage(self, tenant: str, window: TimeRange) -> Coverage:

@@ -38,6 +38,10 @@ class NoFigures:
     def refresh(self) -> None:
         """Nothing to show."""
 
+    def within_reach(self, *_: object) -> bool:
+        """There is nothing to hide."""
+        return True
+
 
 class DoubleServices:
     """Services by port; `given` replaces some."""

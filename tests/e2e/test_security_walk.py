@@ -33,8 +33,10 @@ from nexus.wiring.runtime import Runtime
 # Words that only documents above PUBLIC hold, by the level of the document.
 INTERNAL = "quokkabroker"
 RESTRICTED = "wombatvault"
+ALIAS, OWNER = "echidnadesk", "team-bilby"
 TEXTS = {
     "internal.md": f"# Orders\n\nThe checkout service calls the {INTERNAL} service to convert prices within 250 ms.\n",
+    "entities.yaml": f"entities:\n  - name: checkout\n    kind: service\n    aliases: [{ALIAS}]\n    owner: {OWNER}\n",
     "restricted.md": f"---\nclassification: RESTRICTED\n---\n# Audit\n\nThe checkout service calls the {RESTRICTED} service to seal orders.\n",
 }
 OPEN = {"/healthz", "/readyz", "/session"}
@@ -190,7 +192,7 @@ def leaks(text: str, words: tuple[str, ...], sent: str = "") -> list[str]:
 
 
 # What a request repeats of itself (the question, a name that is not found) is no leak; these sentences stand only in the documents.
-SENTENCES = ("convert prices", "250 ms", "seal orders", "# audit", "internal.md", "restricted.md")
+SENTENCES = ("convert prices", "250 ms", "seal orders", "# audit", "internal.md", "restricted.md", ALIAS, OWNER)
 
 
 def test_every_route_refuses_nobody(walk: Walk) -> None:
@@ -245,12 +247,41 @@ def test_what_is_not_theirs_answers_like_what_is_not_there(walk: Walk, who: str)
             if path == "/status":
                 counts = there.json()["documents"]
                 assert (sum(counts["documents"].values()), counts["passages"]) == (
-                    (1, 1) if who == "internal" else (0, 0)
+                    (2, 2) if who == "internal" else (0, 0)
                 )
         return found
 
     # One who may see them is answered otherwise: the comparison is no empty one.
     assert bool(anyio.run(run)) == (who == "internal")
+
+
+@pytest.mark.parametrize("who", ["public", "public_manager"])
+def test_a_name_that_public_text_holds_shows_nothing_else_of_it(walk: Walk, docs: Path, who: str) -> None:
+    """The same service is named in a PUBLIC document: aliases, owner and documents that others say of it stay theirs."""
+    page = docs / "public" / "open.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("# Open\n\nThe web service calls the checkout service.\n", encoding="utf-8")
+    walk.context.services.get(DocumentControl).ingest(IngestRequest(page))  # type: ignore[type-abstract]
+    page.unlink()
+    walk.context.services.get(DesignControl).refresh("default")  # type: ignore[type-abstract]
+
+    async def run() -> list[str]:
+        found, named = [], 0
+        for method, path, operation in walk.operations():
+            if path in OPEN:
+                continue
+            response = await walk.request(walk.tokens[who], method, path, operation)
+            named += "web" in response.text
+            sent = str(response.request.url) + (response.request.content or b"").decode()
+            said = leaks(response.text, (*SENTENCES, RESTRICTED, *walk.rids), sent)
+            found += [f"{method} {path} {said}"] if said else []
+        assert named
+        for name, (sent, answer) in (await called(walk, who, VALUES)).items():
+            said = leaks(answer, (*SENTENCES, RESTRICTED, *walk.rids), sent)
+            found += [f"{name} {said}"] if said else []
+        return found
+
+    assert anyio.run(run) == []
 
 
 def test_the_walk_would_notice(walk: Walk) -> None:

@@ -231,6 +231,8 @@ def plain(edge):
         "basis",
         "protocols",
         "via",
+        "operations",
+        "consumer_groups",
         "active_days",
         "infrastructure",
         "folded",

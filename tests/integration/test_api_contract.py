@@ -19,7 +19,7 @@ LATENCY = dict.fromkeys(("count", "sum", "min", "p50", "p90", "p95", "p99", "max
 COUNTS = "calls handled messages retries errors client_errors server_errors cancelled observed clock_suspect queue_unmeasured active_days"
 OBSERVED: dict[str, Any] = {
     "rid": TEXT, "layer": "observed", "relation": TEXT, "environment": TEXT, "source": NODE, "target": NODE, "infrastructure": FLAG,
-    "protocols": dict, "via": dict, "basis": dict.fromkeys(("paired", "inferred", "client_only", "server_only", "boundary", "linked"), COUNT),
+    "protocols": dict, "via": dict, "operations": dict, "consumer_groups": dict, "basis": dict.fromkeys(("paired", "inferred", "client_only", "server_only", "boundary", "linked"), COUNT),
     **dict.fromkeys(COUNTS.split(), COUNT), "adjusted_calls": (float, type(None)), "adjusted_errors": (float, type(None)), "sampling_known": SHARE, "self": FLAG,
     "aliases": [TEXT], "addresses": [TEXT], "client_latency_ms": LATENCY, "server_latency_ms": LATENCY, "queue_ms": {},
     "first_seen": TIME, "last_seen": TIME, "support": {"instances": COUNT, "instance_hours": COUNT}, "source_versions": [TEXT], "target_versions": [TEXT],

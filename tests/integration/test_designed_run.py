@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -175,3 +177,48 @@ def test_what_is_kept_of_an_interrupted_refresh_is_not_used_for_other_text(
     control.refresh("default")
     assert ("s0-service", "CALLS", "other-service") in shown(database)
     assert ("s0-service", "CALLS", "core-service") not in shown(database)
+
+
+class Held:
+    """Progress of a refresh that stands still at its first word until it may go on."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        self.begun.set()
+        assert self.go.wait(timeout=120)
+
+
+def test_who_comes_second_leaves_its_documents_to_the_first(database: Database, folder: Folder, clock) -> None:
+    control = Refresh(database, folder, READERS, clock, lambda _tenant: (), workers=1, wait_s=0)
+    folder.put("a.md", "The a-service calls the b-service.\n")
+    held = Held()
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(control.refresh, "default", progress=held)
+        assert held.begun.wait(timeout=120)
+        folder.put("b.md", "The c-service calls the d-service.\n")
+        second = control.refresh("default")
+        assert (second["documents"], second["edges"]) == (0, 0)
+        assert [(p.stage, "another ingest" in p.error) for p in second["problems"]] == [("claims", True)]
+        held.go.set()
+        assert first.result()["documents"] == 2
+    assert shown(database) == [("a-service", "CALLS", "b-service"), ("c-service", "CALLS", "d-service")]
+
+
+def test_who_is_shown_progress_waits_for_the_first(database: Database, folder: Folder, control: Refresh) -> None:
+    folder.put("a.md", "The a-service calls the b-service.\n")
+    held, told = Held(), []
+
+    def waits(done: int, total: int, what: str) -> None:
+        told.append(what)
+        held.go.set()
+
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(control.refresh, "default", progress=held)
+        assert held.begun.wait(timeout=120)
+        folder.put("b.md", "The c-service calls the d-service.\n")
+        second = control.refresh("default", progress=waits)
+        assert first.result()["documents"] == 1
+    assert (second["documents"], second["edges"], second["problems"]) == (1, 2, [])
+    assert told[0].startswith("waiting")

@@ -145,6 +145,14 @@ def test_metrics_show_the_newest_stored_run_whoever_made_it(client: TestClient) 
     assert 'nexus_drift_finding_states{state="new"} 4.0' in shown
 
 
+@pytest.mark.parametrize("who", ["public", "other"])
+def test_metrics_of_drift_are_not_for_who_may_not_count_it(client: TestClient, who: str) -> None:
+    ask(client, "ci", "POST", "/diff/runs")
+    shown = ask(client, who, "GET", "/metrics").text
+    assert "nexus_drift" not in shown
+    assert "nexus_ready" in shown
+
+
 def test_who_may_do_what(client: TestClient) -> None:
     assert ask(client, "reader", "POST", "/diff/runs", json={}).status_code == 403
     assert client.get("/diff").status_code == 401
@@ -266,7 +274,7 @@ def cli(client: TestClient, services: Services, monkeypatch):
 
     def run(*arguments: str, **more):
         mode.update(more)
-        return CliRunner().invoke(build("diff"), ["diff", *arguments])
+        return CliRunner().invoke(build(), ["diff", *arguments])
 
     return run
 

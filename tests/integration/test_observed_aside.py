@@ -104,7 +104,7 @@ def test_the_command(bench, bug, database_url, tmp_path, monkeypatch):
     bench.deliver(*calls(["odd", "odd", "x"]))
 
     def nexus(*arguments):
-        done = CliRunner().invoke(build("aside"), ["aside", *arguments])
+        done = CliRunner().invoke(build(), ["aside", *arguments])
         assert done.exit_code == 0, done.output
         return done.output
 

@@ -19,7 +19,7 @@ from observed_harness import codec, delivered, rules_of
 
 from aggregator.delta import difference
 from aggregator.observe import observe
-from collector_receiver.replay import table
+from collector_receiver.replay import formats, table
 from collector_receiver.replay.problems import Problems
 from nexus.model.coded import coded
 
@@ -104,6 +104,89 @@ def test_hotrod():
                 source == row["source"] and same_service(row["target"], target.split("/")[0])
                 for source, target, _ in found
             ), (row, sorted(found))
+
+
+def replayed(name):
+    """Calls of services to services in a file that is read as `nexus replay` reads it, and its content."""
+    path = TRACES / name
+    if not path.exists():
+        pytest.skip(f"no capture {path}")
+    resources = list(formats.read(json.loads(path.read_text(encoding="utf-8")), Problems())[1])
+    found = calls_of(delivered(codec.from_request(ExportTraceServiceRequest(resource_spans=resources)))[0])
+    spans = json.loads(path.read_text(encoding="utf-8"))
+    return {(source, target): n for (source, target, _), n in found.items()}, spans
+
+
+@pytest.mark.parametrize(
+    ("name", "edges"),
+    [
+        (
+            "jaeger-ui/packages/jaeger-ui/src/components/TracePage/TraceTimelineViewer/genaiTestTrace.json",
+            (
+                "api-edge>graphql-gateway 1, graphql-gateway>coding-agent 1, coding-agent>mcp-gateway 7, coding-agent>vector-store 3, mcp-gateway>auth-service 7, "
+                "mcp-gateway>metrics-backend 3, mcp-gateway>summarizer-agent 1, mcp-gateway>trace-store 3, trace-store>k8s-api 3"
+            ),
+        ),
+        (
+            "kiali/tracing/tracingtest/responseTrace.json",
+            (
+                "istio-ingressgateway.istio-system>productpage.bookinfo 1, productpage.bookinfo>details.bookinfo 1, "
+                "productpage.bookinfo>reviews.bookinfo 1, reviews.bookinfo>ratings.bookinfo 1"
+            ),
+        ),
+        ("perses/tracingganttchart/src/test/traces/authenticate_error_otlp.json", "shop-backend>auth-service 1"),
+        ("perses/tracingganttchart/src/test/traces/authenticate_error_jaeger.json", "shop-backend>auth-service 1"),
+        ("jaeger/internal/uimodel/converter/v1/json/fixtures/ui_01.json", "service-x>service-y 2"),
+    ],
+)
+def test_small_captures_give_the_edges_of_their_readmes(name, edges):
+    found, _ = replayed(name)
+    wanted = {tuple(pair.split(">")): int(n) for pair, n in (edge.rsplit(" ", 1) for edge in edges.split(", "))}
+    services = {end for pair in wanted for end in pair}
+    assert {pair: n for pair, n in found.items() if services >= set(pair)} == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "stated"),
+    [
+        ("install", {("stLogin", "platformapi"): 212, ("platformapi", "bookie"): 133, ("bookie", "auth"): 61}),
+        ("oauth-authorization", {("datamgmt", "auth"): 56, ("stlogin", "auth"): 17}),
+    ],
+)
+def test_calls_of_shared_ids_are_counted_once(name, stated):
+    """One call a span id that a CLIENT and a SERVER share.
+
+    The folder's README counts every span whose parent id another service's span has, and of those that share it the last in the file: a server's own
+    inner spans count as calls of its caller there (133 for the 17 calls of platformapi to bookie).
+    """
+    found, spans = replayed(f"zipkin/zipkin-lens/testdata/smartthings-{'mobile-web-' * (name == 'install')}{name}.json")
+    service = {id(span): (span.get("localEndpoint") or {}).get("serviceName") for span in spans}
+    last = {span["id"]: span for span in spans}
+    steps = Counter(
+        (service[id(last[span["parentId"]])], service[id(span)]) for span in spans if span.get("parentId") in last
+    )
+    assert {pair: steps[pair] for pair in stated} == stated
+    halves = {
+        kind: {span["id"]: service[id(span)] for span in spans if span.get("kind") == kind}
+        for kind in ("CLIENT", "SERVER")
+    }
+    pairs = Counter(
+        (halves["CLIENT"][number], served) for number, served in halves["SERVER"].items() if number in halves["CLIENT"]
+    )
+    assert pairs
+    assert {pair: found[pair] for pair in pairs} == pairs
+
+
+def test_train_ticket():
+    """One span holds both ends of a call: who sent and who received."""
+    found, spans = replayed("train-ticket-zipkin/old-docs/Json2Shiviz/example/zipkin_log/case1/success/example.json")
+    wanted = Counter()
+    for span in [one for trace in spans for one in (trace if isinstance(trace, list) else [trace])]:
+        at = {note["value"]: note["endpoint"]["serviceName"] for note in span["annotations"]}
+        if "cs" in at:
+            wanted[at["cs"], at["sr"]] += 1
+    assert len(wanted) == 26
+    assert found == wanted
 
 
 def test_rows_without_kinds_give_the_calls_that_their_parents_say():

@@ -40,6 +40,7 @@ def bench(database, tmp_path, clock):
         for minute in (10, 50, 70)
     ]
     bench.deliver(*delivered(codec.case_spans({"spans": spans})))
+    bench.spans = spans
     return bench
 
 
@@ -84,6 +85,35 @@ def test_ragged_ends_before_and_after_their_minutes_expire(bench):
     assert calls(bench, ragged.start, ragged.end) == 0
     assert bench.store.covered(ragged).start == bench.store.covered(ragged).end > ragged.end
     assert bench.store.covered(TimeRange()) == TimeRange()
+
+
+def test_counters_of_deliveries_get_coarser_with_the_rows(bench, database):
+    again = delivered(codec.case_spans({"spans": bench.spans}))
+    for passed in (0, 3, 40):
+        bench.clock.at = at(hours=2, minutes=passed)
+        bench.deliver(*again)
+
+    def counted():
+        with database.connection() as connection:
+            found = connection.execute("SELECT minute, duplicates FROM observed_delivery ORDER BY minute").fetchall()
+        return [(minute - START, count) for minute, count in found]
+
+    def seen(start, end):
+        return sum(view["duplicates"] for view in bench.store.services("default", None, TimeRange(start, end)))
+
+    minutes = [timedelta(hours=2, minutes=passed) for passed in (0, 3, 40)]
+    assert counted() == [(minute, 3) for minute in minutes]
+    later(bench, days=1)
+    assert counted() == [(minute, 3) for minute in minutes]
+    later(bench, days=3)
+    assert counted() == [(timedelta(hours=2), 9)]
+    assert seen(START, at(hours=2, minutes=30)) == 9
+    later(bench, days=45)
+    assert counted() == [(START.replace(hour=0) - START, 9)]
+    assert seen(START, at(hours=2, minutes=30)) == 9
+    later(bench, days=600)
+    later(bench, minutes=2)
+    assert counted() == []
 
 
 def test_old_rows_that_nothing_dropped_are_read_to_the_minute(bench):

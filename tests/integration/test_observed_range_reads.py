@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from observed_worlds import world
 from nexus.model.window import TimeRange
 from nexus.ports.observed import EdgeFilter
 from nexus.settings.aggregate import INFRASTRUCTURE_PATHS, INFRASTRUCTURE_RPC
+from nexus.store import observed_read
 
 NOON = datetime.fromtimestamp(codec.BASE_NS // 10**9, UTC)
 MINUTE_MS = 60_000
@@ -43,7 +45,21 @@ def expected(edges, first, last):
     return found
 
 
-def test_edges_of_ranges(database, tmp_path, clock):
+# Edges that are looked at one by one, and rows that are few: all found at the first look, among few rows, among many, and one by one after all.
+LOOKS = ((2000, 20_000), (1, 20_000), (3, 40), (1, 1))
+
+
+def pages(store, window):
+    """Rids of a range, read twenty at a time."""
+    wanted = EdgeFilter("default", window=window, infrastructure="include", limit=20)
+    found, page = [], store.edges(wanted)
+    while page:
+        found += [edge.rid for edge in page]
+        page = store.edges(replace(wanted, after=page[-1].rid))
+    return found
+
+
+def test_edges_of_ranges(database, tmp_path, clock, monkeypatch):
     spans = world(5, 30)
     edges = reference(spans, rpc=INFRASTRUCTURE_RPC, paths=INFRASTRUCTURE_PATHS, base_ns=codec.BASE_NS)["edges"]
     bench = Bench(database, tmp_path / "working", clock)
@@ -57,6 +73,10 @@ def test_edges_of_ranges(database, tmp_path, clock):
         read = bench.store.edges(EdgeFilter("default", window=window, infrastructure="include"))
         found = {key_of(edge): {name: edge[name] for name in COUNTS} for edge in map(plain, read)}
         assert found == expected(edges, first, last), (first, last)
+        for looked_at, few in LOOKS:
+            monkeypatch.setattr(observed_read, "LOOKED_AT", looked_at)
+            monkeypatch.setattr(observed_read, "FEW", few)
+            assert pages(bench.store, window) == [edge.rid for edge in read], (first, last, looked_at, few)
         seen.add(len(found))
     # Some hold all, some few, some nothing.
     assert 0 in seen

@@ -11,7 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from knowledge_harness import Index
 
-from knowledge.retrieval import near
+from knowledge.retrieval import near, search
+from knowledge.retrieval.fuse import rrf
 from knowledge.supersede import DocumentCuration
 from nexus.errors import BadQuestion, Conflict, NotFound, StoreUnavailable
 from nexus.model.document import Classification
@@ -95,6 +96,19 @@ def test_scores_are_sums_of_reciprocal_ranks(index):
         assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
     # One vector list for each language: both have a first.
     assert sum(hit.vector_rank == 1 for hit in index.search("결제 원장", top_k=60, route="vector_only").hits) == 2
+
+
+def test_each_retriever_gives_twenty_to_the_fusion(index, monkeypatch):
+    for number in range(30):
+        index.write(f"{number}.md", f"# Doc {number}\n\nledger and other words {number}")
+    index.ingest()
+    lists = []
+    monkeypatch.setattr(search, "rrf", lambda given: lists.append([len(ranked) for ranked in given]) or rrf(given))
+    assert len(index.search("ledger", top_k=10).hits) == 10
+    assert lists == [[20, 20]]
+    # More results than that need longer lists, of which the fusion takes fifty.
+    index.search("ledger", top_k=25)
+    assert lists[1] == [30, 30]
 
 
 def test_passages_of_another_language_rank_without_the_mean_question_and_show_the_cosine_as_asked(index, monkeypatch):
@@ -201,12 +215,30 @@ def test_superseded_documents_are_stale_and_their_successor_is_fetched(index):
     curation = DocumentCuration(index.database, index.retriever._clock)
     curation.supersede(ME, rid(index, "Old rule"), rid(index, "New rule"))
     found = index.search("retry limit of checkout", top_k=1, route="keyword_only")
-    assert [(hit.passage.document.title, hit.stale, hit.added_by) for hit in found.hits] == [
-        ("Old rule", True, ""),
-        ("New rule", False, "correction"),
+    assert [(hit.passage.document.title, hit.stale, hit.superseded, hit.added_by) for hit in found.hits] == [
+        ("Old rule", True, True, ""),
+        ("New rule", False, False, "correction"),
     ]
     curation.undo(ME, rid(index, "Old rule"))
     assert not index.search("retry limit of checkout", top_k=1, route="keyword_only").hits[0].stale
+
+
+def test_an_age_is_shown_beside_the_age_at_which_its_type_is_stale(database, clock, tmp_path):
+    ages = {"plan": timedelta(days=30)}
+    index = Index(database, clock, tmp_path.resolve(), stale_after=timedelta(days=365), stale_types=(*ages.items(),))
+    for name in ("plan", "rule", "fresh"):
+        index.write(f"{name}.md", f"# {name}\n\nthe ledger")
+    index.ingest()
+    with database.connection() as connection:
+        connection.execute("UPDATE document SET modified_at = %s", (clock.now() - timedelta(days=40),))
+        connection.execute("UPDATE document SET modified_at = %s WHERE title = 'fresh'", (clock.now(),))
+        connection.execute("UPDATE document SET doc_type = title")
+    hits = {hit.passage.document.title: hit for hit in index.search("ledger", route="keyword_only").hits}
+    assert {title: (hit.stale, hit.age_days, hit.stale_after_days) for title, hit in hits.items()} == {
+        "plan": (True, 40.0, 30.0),
+        "rule": (False, 40.0, 365.0),
+        "fresh": (False, 0.0, 365.0),
+    }
 
 
 def test_hidden_documents_are_found_by_nobody_also_after_their_next_version(index):
@@ -268,6 +300,21 @@ def test_declared_changes_sections_and_plan_pairs_are_added_without_rank(index):
     assert all(hit.score == 0.0 and hit.bm25_rank is None for hit in found.hits if hit.added_by)
     pair = index.search("settlement ledger flow", top_k=1, route="keyword_only")
     assert ("pair", "Pay plan") in {(hit.added_by, hit.passage.document.title) for hit in pair.hits}
+
+
+@pytest.mark.parametrize("off", ["section_fill", "correction_fetch", "plan_pairs"])
+def test_each_kind_of_added_evidence_can_be_turned_off(database, tmp_path, off):
+    kinds = {"section_fill": "section", "correction_fetch": "correction", "plan_pairs": "pair"}
+    runtime = Runtime(load_settings({"data": tmp_path, "knowledge": {off: False, "embedder": "none"}}), database)
+    (tmp_path / "docs").mkdir()
+    index = Index(database, runtime.clock, (tmp_path / "docs").resolve())
+    index.write("pay-design.md", "# Pay design\n\n" + "settlement ledger flow " * 50 + "\n\nExcept on Sundays.\n")
+    index.write("pay-plan.md", "# Pay plan\n\nfirst week: build")
+    index.write("memo.md", "---\nupdates: Pay design\n---\n# Memo\n\nit is otherwise now")
+    index.ingest()
+    index.retriever = retriever(runtime)
+    added = {hit.added_by for hit in index.search("settlement flow", top_k=1, route="keyword_only").hits}
+    assert added == {"", *kinds.values()} - {kinds[off]}
 
 
 @pytest.mark.parametrize(

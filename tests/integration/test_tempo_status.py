@@ -170,6 +170,10 @@ def test_status_says_what_was_folded_and_set_aside(app: FastAPI, database: Datab
     assert "7 spans" in aside
     assert "`new`" in aside
     assert "12 times, most of them of `svc-*`" in folded
+    korean = client.get("/status?language=ko", headers={"authorization": "Bearer reader"}).json()["observed"][
+        "findings"
+    ]
+    assert ["7개" in korean[0], "`new`" in korean[0], "12번" in korean[1], "`svc-*`" in korean[1]] == [True] * 4
     assert len(client.get("/status", headers={"authorization": "Bearer other"}).json()["observed"]["findings"]) == 1
 
 
@@ -181,16 +185,16 @@ def test_the_command_prints_it_and_a_failing_source_is_exit_2(
     monkeypatch.setenv("NEXUS_MCP_TOKEN", "reader")
     monkeypatch.setenv("NEXUS_API_URL", "http://testserver")
     monkeypatch.setattr(status_command.httpx, "get", lambda url, headers, timeout: client.get(url, headers=headers))
-    good = CliRunner().invoke(build("status"), ["status"])
+    good = CliRunner().invoke(build(), ["status"])
     assert (good.exit_code, "tempo  ok" in good.stdout, "truncated" in good.stdout) == (0, True, True)
     record(database, error="HTTP 503")
-    bad = CliRunner().invoke(build("status"), ["status", "--json"])
+    bad = CliRunner().invoke(build(), ["status", "--json"])
     assert (bad.exit_code, json.loads(bad.stdout)["sources"][0]["reason"]) == (2, "HTTP 503")
 
 
 def test_no_service_is_one_line_and_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEXUS_API_URL", "http://127.0.0.1:9")
-    result = CliRunner().invoke(build("status"), ["status"])
+    result = CliRunner().invoke(build(), ["status"])
     assert isinstance(result.exception, StoreUnavailable)
     assert "no service answers" in str(result.exception)
 
@@ -216,26 +220,26 @@ def ago(hours: float) -> str:
 
 def test_backfill_fills_the_span_log_and_reports_gaps(configured: FakeTempo, tmp_path: Path) -> None:
     configured.add(*burst(60, (datetime.now(UTC) - timedelta(hours=2)).timestamp(), 600))
-    result = CliRunner().invoke(build("tempo"), ["tempo", "backfill", "--from", ago(2.1), "--to", ago(1.5), "--json"])
+    result = CliRunner().invoke(build(), ["tempo", "backfill", "--from", ago(2.1), "--to", ago(1.5), "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["traces"] == 60
     runtime = Runtime(load_settings(), Database(load_settings().database.url.get_secret_value()))
     spans, _ = runtime.get(SpanLogReader).read({}, 10_000)
     runtime.close()
     assert spans.height == json.loads(result.stdout)["spans"] == 300
-    again = CliRunner().invoke(build("tempo"), ["tempo", "backfill", "--from", ago(1.9), "--to", ago(1.6)])
+    again = CliRunner().invoke(build(), ["tempo", "backfill", "--from", ago(1.9), "--to", ago(1.6)])
     assert "0 traces, 0 spans taken" in again.stdout
     configured.rules.max_limit = 2
-    cut = CliRunner().invoke(build("tempo"), ["tempo", "backfill", "--from", ago(9), "--to", ago(8.95)])
+    cut = CliRunner().invoke(build(), ["tempo", "backfill", "--from", ago(9), "--to", ago(8.95)])
     assert cut.exit_code == 0
     configured.add(*burst(9, (datetime.now(UTC) - timedelta(hours=5)).timestamp(), 0.1))
-    cut = CliRunner().invoke(build("tempo"), ["tempo", "backfill", "--from", ago(5.01), "--to", ago(4.99)])
+    cut = CliRunner().invoke(build(), ["tempo", "backfill", "--from", ago(5.01), "--to", ago(4.99)])
     assert (cut.exit_code, "truncated: more than 2 traces" in cut.stdout) == (1, True)
 
 
 def test_backfill_of_a_tempo_that_is_down_is_exit_2_with_the_reason(configured: FakeTempo) -> None:
     configured.fail("/api", Answer(400, b"invalid TraceQL query: parse error"), times=1000)
-    result = CliRunner().invoke(build("tempo"), ["tempo", "backfill", "--from", ago(2), "--to", ago(1)])
+    result = CliRunner().invoke(build(), ["tempo", "backfill", "--from", ago(2), "--to", ago(1)])
     assert isinstance(result.exception, SourceUnavailable)
     assert "parse error" in str(result.exception)
 
@@ -246,11 +250,9 @@ def test_bad_ranges_are_named(configured: FakeTempo, monkeypatch: pytest.MonkeyP
         (["--from", ago(1), "--to", ago(2)], BadQuestion),
         (["--from", ago(0)], BadQuestion),
     ):
-        assert isinstance(CliRunner().invoke(build("tempo"), ["tempo", "backfill", *arguments]).exception, kind)
+        assert isinstance(CliRunner().invoke(build(), ["tempo", "backfill", *arguments]).exception, kind)
     monkeypatch.delenv("NEXUS_SOURCE_TEMPO__URL")
-    assert isinstance(
-        CliRunner().invoke(build("tempo"), ["tempo", "backfill", "--from", ago(2)]).exception, ConfigError
-    )
+    assert isinstance(CliRunner().invoke(build(), ["tempo", "backfill", "--from", ago(2)]).exception, ConfigError)
 
 
 def test_one_poller_at_a_time(database_url: str) -> None:

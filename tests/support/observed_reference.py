@@ -253,7 +253,7 @@ LATENCIES = {"client_latency_ms": "client", "server_latency_ms": "server", "queu
 def summed(facts):
     """The measures of an edge (section 5) from its facts."""
     out = {name: sum(int(one.get(name, 0)) for one in facts) for name in COUNTS}
-    for name in ("basis", "protocols", "via", "causes"):
+    for name in ("basis", "protocols", "via", "operations", "consumer_groups", "causes"):
         counts = Counter()
         for one in facts:
             if one.get(name) is not None:

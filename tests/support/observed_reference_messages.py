@@ -186,10 +186,12 @@ class Messages:
                 next((one.says.system for one in ends if one.says.system), None),
                 next((one.says.topic for one in ends if one.says.topic), None),
             )
-        self.received = {}
+        self.received, self.group = {}, {}
         for span in self.alive:
             mates = self.polls_of.get(span) or {p for p, polls in self.polls_of.items() if span in polls}
-            ends = [(one.says.system, one.says.topic) for one in [span, *sorted(mates, key=lambda one: one.start)]]
+            around = [span, *sorted(mates, key=lambda one: one.start)]
+            self.group[span] = next((one.says.group for one in around if one.says.group), None)
+            ends = [(one.says.system, one.says.topic) for one in around]
             sent = [(self.sent[one], one.start) for one in self.ties[span] if one.publishes]
             ends += [end for end, _ in sorted(sent, key=lambda one: (one[0][1] is None, one[1]))]
             self.received[span] = (
@@ -254,6 +256,7 @@ class Messages:
                 cancelled=span.says.cancel and not merged,
                 clock_suspect=span.suspect and not span.polls,
                 protocols=(span.says.family or system or "unknown", handled),
+                consumer_groups=self.group[span] and (self.group[span], 1),
                 server=None if span.polls else span.latency,
                 source_version=span.says.version,
                 instance=span.says.instance,

@@ -88,7 +88,7 @@ class Clients:
             ),
             **{
                 name: first(name)
-                for name in ("host", "address", "peer", "rpc_service", "method", "db_system", "db_name")
+                for name in ("host", "address", "peer", "rpc_service", "method", "db_system", "db_name", "db_operation")
             },
         )
 
@@ -282,6 +282,7 @@ class Clients:
             clock_suspect=client.suspect,
             basis=("client_only", 1),
             protocols=(says.family or "unknown", 1),
+            operations=(says.db_operation, 1) if kind == "database" and says.db_operation else None,
             client=client.latency,
             alias=alias,
             address=says.address if kind != "service" else None,

@@ -169,6 +169,17 @@ def said(raw, label, service_name, infrastructure):
         database=is_database,
         db_system=database and LATEST_NAMES.get(database, database),
         db_name=first("db.namespace", "db.name", "db.redis.database_index"),
+        db_operation=" ".join(
+            filter(
+                None,
+                (
+                    first("db.operation.name", "db.operation"),
+                    first("db.collection.name", "db.sql.table", "db.mongodb.collection", "db.cassandra.table"),
+                ),
+            )
+        )
+        or None,
+        group=first("messaging.consumer.group.name", "messaging.kafka.consumer.group"),
         system=messaging,
         topic=topic,
         operation={"publish": "send", "deliver": "process"}.get(operation, operation),

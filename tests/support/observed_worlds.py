@@ -31,7 +31,7 @@ SERVICES = (
     {"service.name": "mail", "k8s.pod.name": "mail-0"},
     {"service.name": "stock", "service.namespace": "shop", "deployment.environment.name": "prod"},
     {"service.name": "unknown_service:java", "service.instance.id": "j"},
-    {"service.name": "unknown_service"},
+    {"service.name": "unknown_service", "deployment.environment.name": "prod", "service.namespace": "shop"},
     {"service.name": " "},
     {},
 )
@@ -45,6 +45,8 @@ HOSTS = (
     {"network.peer.address": "10.1.2.3"},
     {"server.address": "pay"},
     {"server.address": "/var/run/x.sock"},
+    {"server.address": " ", "net.peer.name": "old.example.com", "http.host": "other"},
+    {"server.address": "127.0.0.1", "network.peer.address": "10.9.9.9", "http.url": "https://b.example.com/x?y"},
     {"net.sock.peer.addr": "10.1.2.3", "http.host": "edge:9090"},
     {},
 )
@@ -66,17 +68,26 @@ REQUESTS = (
         "rpc.method": "Export",
     },
     {"graphql.operation.type": "query", "http.request.method": "POST"},
+    {
+        "http.request.method": "GET",
+        "http.method": "POST",
+        "http.status_code": "499",
+        "http.response.status_code": "200",
+    },
+    {"rpc.system.name": "connect_rpc", "rpc.system": "grpc", "rpc.method": "/shop.Cart/Get"},
+    {"rpc.system": "grpc", "rpc.response.status_code": "1", "rpc.grpc.status_code": 0},
     {},
 )
 DATABASES = (
-    {"db.system": "postgresql", "db.name": "app"},
-    {"db.system.name": "mssql", "db.namespace": "main", "server.address": "db1"},
+    {"db.system": "postgresql", "db.name": "app", "db.operation": "SELECT", "db.sql.table": "items"},
+    {"db.system.name": "mssql", "db.namespace": "main", "server.address": "db1", "db.operation.name": "EXEC"},
     {"db.system": "redis", "db.redis.database_index": 3, "net.peer.name": "10.0.0.9"},
     {"db.name": "orphan"},
+    {"db.system.name": "MySQL", "db.system": "mssql", "db.namespace": " ", "db.name": "old", "db.collection.name": "c"},
     {"db.system": "other_sql", "server.address": "db1", "peer.service": "warehouse"},
 )
 QUEUES = (
-    {"messaging.system": "kafka", "messaging.destination.name": "orders"},
+    {"messaging.system": "kafka", "messaging.destination.name": "orders", "messaging.kafka.consumer.group": "g1"},
     {"messaging.system": "rabbitmq", "messaging.destination": "", "messaging.rabbitmq.routing_key": "mails"},
     {"messaging.system": "kafka", "messaging.destination.name": "reply-7", "messaging.destination.temporary": True},
     {"messaging.system": "AmazonSQS", "messaging.destination.template": "q-{id}", "messaging.destination.name": "q-1"},
@@ -114,7 +125,7 @@ class World:
             "kind": kind,
             "name": self.rng.choice(("op", "GET /items", "/shop.Cart/Get", "grpc.shop.Cart/Put", "작업")),
             "start_ns": begin,
-            "end_ns": begin + round(length * MS) + self.clock % 7 * 1000,
+            "end_ns": begin + round(length * 1000) * 1000 + self.clock % 7 * 1000,
             "status": self.rng.choice(("UNSET", "UNSET", "OK", "ERROR")),
             "status_message": self.rng.choice(("", "", "request was Canceled")),
             "attributes": dict(attributes or {}),
@@ -207,17 +218,20 @@ class World:
         """One message or a batch of them, in one of the ways in which libraries show it, and who takes it."""
         queue, resource, trace = self.some(QUEUES), around["resource"], around["trace"]
         way = self.rng.choice(("plain", "plain", "client", "batch", "create and send", "creates below", "nested"))
+        size = {"messaging.batch.message_count": self.rng.choice((0, 2, "3", 7))}
         if way in ("plain", "client"):
             kind, operation = ("PRODUCER", "publish") if way == "plain" else ("CLIENT", "send")
             made = [self.span(resource, trace, around, kind, start, length, queue | {"messaging.operation": operation})]
         elif way == "batch":
-            size = {"messaging.batch.message_count": self.rng.choice((0, 2, "3"))}
             made = [self.span(resource, trace, around, "PRODUCER", start, length, queue | size)]
         elif way == "nested":
-            outer = self.span(resource, trace, around, "PRODUCER", start, length, queue)
-            made = [outer, self.span(resource, trace, outer, "PRODUCER", start + 0.1, length, self.some((queue, {})))]
+            outer = self.span(resource, trace, around, "PRODUCER", start, length, queue | self.some((size, {})))
+            again = self.some((queue, queue | size, {}, self.some(QUEUES)))
+            made = [outer, self.span(resource, trace, outer, "PRODUCER", start + 0.1, length, again)]
         else:
-            create, send = ({"messaging.operation.type": name} for name in ("create", "send"))
+            # A create span is one message, whatever it says of a batch.
+            create = {"messaging.operation.type": "create"} | self.some((size, {}, {}))
+            send = {"messaging.operation.type": "send", "messaging.operation": "receive"} | self.some((size, {}))
             made = []
             if way == "creates below":
                 made.append(self.span(resource, trace, around, "CLIENT", start, length, queue | send))
@@ -225,7 +239,9 @@ class World:
             for number in range(self.rng.randint(1, 3)):
                 made.append(self.span(resource, trace, below, "PRODUCER", start + number, 0.5, queue | create))
             if way == "create and send":
-                link = self.link(*made)
+                link = self.link(
+                    *made, *(self.rng.choice(self.published)[1] if self.published and self.chance(0.2) else ())
+                )
                 made.append(self.span(resource, trace, around, "CLIENT", start + 5, length, queue | send, links=link))
         if self.chance(0.2):
             self.span(resource, trace, made[0], "CLIENT", start + 0.2, length / 2, self.says())
@@ -298,10 +314,18 @@ class World:
             if self.chance(0.005):
                 mate = self.rng.choice(mates)
                 span["parent"], mate["parent"] = mate["span"], span["span"]
+            if self.chance(0.01):
+                # A sidecar under the application's name, or an application beside the sidecar of its caller.
+                span["resource"] = self.rng.choice(mates)["resource"]
+            if self.chance(0.02):
+                self.to_the_limit(span, kept)
             if self.chance(0.02):
                 move = self.rng.choice((-40, 25, 61_000, 20 * 60_000, 25 * HOUR_MS)) * MS
                 span["start_ns"] += move
                 span["end_ns"] += move
+        for span in kept:
+            if self.chance(0.02) and span["kind"] == "SERVER":
+                self.share(span, [other for other in kept if other["trace"] == span["trace"]])
         again = [dict(span) for span in kept if self.chance(0.05)]
         for span in again:
             if self.chance(0.7):
@@ -311,6 +335,33 @@ class World:
         kept += again
         self.rng.shuffle(kept)
         return kept
+
+    def share(self, server, mates):
+        """A server takes the id of a client that nobody else has."""
+        taken = [other["span"] for other in mates]
+        free = [other["span"] for other in mates if other["kind"] == "CLIENT" and taken.count(other["span"]) == 1]
+        server["span"] = self.rng.choice([*free, server["span"]])
+
+    def to_the_limit(self, span, kept):
+        """Moved to where a bound still holds, or holds no longer by a microsecond."""
+        beyond, length = self.rng.choice((0, 1000)), span["end_ns"] - span["start_ns"]
+        links = {(link["trace"], link["span"]) for link in span["links"]}
+        for other in kept:
+            if other["trace"] == span["trace"] and other["span"] == span["parent"]:
+                span["start_ns"] = other["end_ns"] + self.rng.choice((15 * 60_000, 24 * HOUR_MS)) * MS + beyond
+            elif (other["trace"], other["span"]) in links:
+                span["start_ns"] = other["end_ns"] + 24 * HOUR_MS * MS + beyond
+            elif (other["trace"], other["kind"], span["kind"], span["parent"]) == (
+                span["trace"],
+                "CLIENT",
+                "SERVER",
+                "",
+            ):
+                span["start_ns"] = other["start_ns"] - 10 * MS - beyond
+            else:
+                continue
+            span["end_ns"] = span["start_ns"] + length
+            return
 
 
 def world(seed, traces=6):

@@ -93,6 +93,7 @@ def test_a_name_with_two_meanings_is_not_guessed(text: str) -> None:
         ("is zorblax allowed to call payment?", "zorblax"),
         ("why does checkout call ledger-service?", "ledger-service"),
         ("누가 zorblax를 호출하나요?", "zorblax"),
+        ("제피르는 누가 호출해?", "제피르"),
     ],
 )
 def test_an_unknown_name_is_named(text: str, name: str) -> None:

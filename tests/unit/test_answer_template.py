@@ -10,10 +10,12 @@ import pytest
 from answer.changes import compare
 from answer.confidence import Parts, confidence
 from answer.narrators.phrases import josa
+from answer.question import analyse
 from nexus.errors import BadQuestion
 from nexus.model.document import Classification, DocumentRef, Passage, Tier
 from nexus.model.edge import Cause
 from nexus.model.registry import Registry
+from nexus.model.service import Node, NodeKind
 from nexus.testing.answering import ask, service
 from nexus.testing.readers import MemoryDesigned, MemoryDrift, MemoryObserved
 from nexus.testing.shop import DESIGNED, FINDINGS, NOW, OBSERVED, PASSAGES, TENANT, registry
@@ -33,6 +35,50 @@ def test_why_says_operations_documents_since_when_how_often_how_well() -> None:
         "documented and observed",
     ):
         assert part in text
+
+
+@pytest.mark.parametrize(
+    ("question", "last"),
+    [
+        ("is cart still used?", "last seen 2026-01-15 12:55 UTC"),
+        ("장바구니 서비스 아직 쓰여?", "마지막 관측 2026-01-15 12:55 UTC"),
+    ],
+)
+def test_whether_something_is_still_used_is_said_by_its_last_callers(question: str, last: str) -> None:
+    assert last in service().answer(ask(question)).text
+    assert last not in service().answer(ask("who calls cart?")).text
+
+
+@pytest.mark.parametrize(
+    ("question", "listed", "kind"),
+    [
+        ("what external services do we call?", "External systems: cards.example", NodeKind.EXTERNAL),
+        ("which third-party APIs are used?", "External systems: cards.example", NodeKind.EXTERNAL),
+        ("우리가 호출하는 외부 서비스는 뭐가 있어?", "외부 시스템: cards.example", NodeKind.EXTERNAL),
+        ("list all topics", "Topics: kafka/order.created", NodeKind.TOPIC),
+        ("어떤 토픽이 있어?", "토픽: kafka/order.created", NodeKind.TOPIC),
+        ("데이터베이스는 뭐 있어?", "데이터베이스: postgresql/orders-db/orders", NodeKind.DATABASE),
+    ],
+)
+def test_all_of_a_kind_are_listed_with_who_uses_them(question: str, listed: str, kind: NodeKind) -> None:
+    cards = Node("cards.example", NodeKind.EXTERNAL, "prod")
+    observed = MemoryObserved(TENANT, [*OBSERVED, replace(OBSERVED[9], rid="o99", target=cards)])
+    answer = service(observed=observed).answer(ask(question))
+    assert f"{listed} [" in answer.text
+    assert all(sentence.verified for sentence in answer.verification.sentences)
+    assert {item.edge.target.kind for item in answer.packet.edges} == {kind}
+
+
+@pytest.mark.parametrize(
+    "question", ["what external services need a contract?", "토픽 이름 규칙은?", "which databases does checkout use?"]
+)
+def test_what_else_is_asked_of_a_kind_is_no_list(question: str) -> None:
+    assert analyse(question, registry(), NOW).every is None
+
+
+def test_where_there_is_none_of_a_kind_nothing_is_said() -> None:
+    answer = service(passages=()).answer(ask("what external services do we call?"))
+    assert (answer.abstained, answer.abstain_reason) == (True, "no_evidence")
 
 
 def test_why_without_a_direct_call_shows_the_way() -> None:

@@ -67,6 +67,8 @@ def test_read_only() -> None:
     assert judged(sim(), docs, change=edit(causes=(Cause("x", "SELECT orders", 9), Cause("x", "POST /search", 1))))[
         "a", "CALLS", "b"
     ] == {"confirmed"}
+    spoken = edit(causes=(Cause("x", "주문 저장", 9),), operations={"SELECT orders": 8, "INSERT orders": 1})
+    assert judged(sim(), docs, change=spoken)["a", "CALLS", "b"] == {"confirmed", "read_only"}
 
 
 @pytest.mark.parametrize("cause", [Cause("x", None, 7), Cause(None, "SELECT orders", 7), Cause(None, None, 7)])

@@ -280,7 +280,7 @@ def test_exit_codes() -> None:
 def test_every_problem_of_the_configuration_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEXUS_OTPL__AUTH", "none")
     monkeypatch.setenv("NEXUS_HTTP__ADDRESS", "nowhere")
-    result = CliRunner().invoke(build("doctor"), ["doctor"])
+    result = CliRunner().invoke(build(), ["doctor"])
     assert result.exit_code == 1
     assert "NEXUS_OTPL__AUTH" in result.stdout
     assert "NEXUS_HTTP__ADDRESS" in result.stdout

@@ -94,6 +94,49 @@ def test_an_answer_that_is_none_is_model_unavailable(response):
         ollama(lambda _: response).question("q")
 
 
+@pytest.mark.parametrize("indexes", [(0, 0), (1, 2), (0, "1")])
+def test_vectors_whose_place_is_not_said_once_are_refused(indexes):
+    data = [{"index": index, "embedding": [1, 0]} for index in indexes]
+    embedder = OPENAI.make(EmbedderConfig(url="http://x/v1", dimension=2))
+    with pytest.raises(ModelUnavailable, match="shape"):
+        answering(embedder, lambda _: httpx.Response(200, json={"data": data})).passages(["a", "b"])
+
+
+def test_a_text_that_is_too_long_is_read_in_part_and_holds_up_no_other():
+    asked = []
+
+    def answer(request):
+        texts = json.loads(request.content)["input"]
+        asked.append([len(text) for text in texts])
+        if max(map(len, texts)) > 500:
+            return httpx.Response(413)
+        return httpx.Response(200, json={"embeddings": [[len(text), 1.0, 0.0] for text in texts]})
+
+    model = ollama(answer, model="plain")
+    vectors = model.passages(["a" * 10, "b" * 20, "c" * 900, "d" * 30])
+    lengths = (vectors[:, 0] / vectors[:, 1]).round()
+    assert lengths.tolist() == [10, 20, 450, 30]
+    assert [max(lengths) <= 500 for lengths in asked].count(False) == 3
+    with pytest.raises(ModelUnavailable, match="HTTP 400"):
+        ollama(lambda _: httpx.Response(400)).passages(["a" * 900, "b"])
+
+
+@pytest.mark.parametrize("answer", [httpx.Response(401), httpx.Response(500), httpx.Response(200, text="no"), None])
+def test_an_error_names_the_endpoint_and_no_secret(answer):
+    embedder = OPENAI.make(EmbedderConfig(url="http://kim:hidden-pw@models.test/v1", key="hidden-key"))
+
+    def said(request):
+        if answer is None:
+            raise httpx.ConnectError("refused", request=request)
+        return answer
+
+    embedder._client._transport = httpx.MockTransport(said)
+    with pytest.raises(ModelUnavailable) as raised:
+        embedder.passages(["a"])
+    assert "http://models.test/v1" in str(raised.value)
+    assert "hidden" not in str(raised.value)
+
+
 def test_nobody_there_is_model_unavailable():
     def answer(request):
         raise httpx.ConnectError("refused", request=request)

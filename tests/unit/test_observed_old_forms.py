@@ -47,6 +47,10 @@ def test_a_row_of_the_first_release():
         ("error", 1, 2, 7),
         ("ordinary", 2**64 - 1, int("ab" * 8, 16), None),
     ]
+    # Windows of one edge that are read together are as many lines of one row.
+    several = codec.renewed(pl.concat([pl.DataFrame([row])] * 3))
+    assert several["calls"].to_list() == [3, 3, 3]
+    assert several["shown"].to_list() == [codec.encode(parts)["shown"].item()] * 3
     again = codec.decode(codec.encode(parts))
     for old, new in zip(parts.all(), again.all(), strict=True):
         assert sorted(map(repr, old.rows())) == sorted(map(repr, new.select(old.columns).rows()))

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from case_spans import case_span
 from traceql import Parser, matched
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "integration"))
@@ -125,12 +126,40 @@ def test_links_carry_query_and_range():
 CASES = cases()
 
 
-@pytest.mark.parametrize("name", sorted(name for name, case in CASES.items() if case["expect"]["edges"]))
-def test_the_query_of_every_edge_finds_the_traces_of_its_samples(name):
+def finds_its_samples(case):
+    """The edges of a case, each of whose queries finds the traces of its samples."""
     traces = {}
-    for span in codec.case_spans(CASES[name]):
+    for span in codec.case_spans(case):
         traces.setdefault(span["trace"], []).append(span)
-    edges, _ = computed(CASES[name]["spans"], CASES[name].get("settings"))
+    edges, _ = computed(case["spans"], case.get("settings"))
     for edge in edges:
         for example in edge.exemplars:
             assert matched(edge.trace_query.query, traces[example.trace_id]), (edge.trace_query.query, example)
+    return edges
+
+
+@pytest.mark.parametrize("name", sorted(name for name, case in CASES.items() if case["expect"]["edges"]))
+def test_the_query_of_every_edge_finds_the_traces_of_its_samples(name):
+    finds_its_samples(CASES[name])
+
+
+def test_a_message_that_was_polled_and_never_processed_is_found():
+    """No handling says how it came: it may have come by link, from another trace."""
+    orders = {"messaging.system": "kafka", "messaging.destination.name": "orders"}
+    sent = [case_span(name, name, "1", None, "PRODUCER", 0, 1, attributes=orders) for name in ("a", "c")]
+    links = [{"trace": name, "span": "1"} for name in ("a", "c")]
+    receive, process = ({"messaging.operation": name} for name in ("receive", "process"))
+    poll = case_span("b", "t", "2", None, "CONSUMER", 5, 6, attributes=orders | receive, links=links)
+    done = case_span("b", "t", "3", "2", "CONSUMER", 7, 9, attributes=orders | process, links=links[:1])
+    edges = finds_its_samples({"spans": [*sent, poll, done]})
+    waiting = next(edge for edge in edges if (edge.source.name, edge.relation) == ("c", "DELIVERS_OBSERVED"))
+    assert (waiting.messages, waiting.handled, waiting.basis, len(waiting.exemplars)) == (1, 0, {}, 2)
+
+
+def test_systems_are_found_in_whatever_case_they_are_sent():
+    spans = [
+        case_span("a", name, "1", None, "CLIENT", 0, 1, attributes={"db.system": name, "db.name": "x"})
+        for name in ("MySQL", "mysql", "MSSQL")
+    ]
+    edges = finds_its_samples({"spans": spans})
+    assert {edge.target.name: edge.calls for edge in edges} == {"mysql/x": 2, "microsoft.sql_server/x": 1}

@@ -24,6 +24,9 @@ export function go(page, parameters, replace = false) {
   location.hash = hash;
 }
 
+// How a system gets something to show.
+export const START = "nexus up --docs ./docs\nnexus replay traces.json";
+
 export const environment = () => localStorage.getItem("environment") ?? "";
 
 export function panel(title, ...children) {

@@ -75,11 +75,11 @@ function finish(root, beside, question, result, text, state) {
   const shown = h("p", {class: `answer ${good ? "verified" : "unverified"}`}, withMarks(words, marks, found));
   text.replaceWith(shown);
   shown.after(
-    result.abstained ? h("div", {class: "notice warn"}, h("p", {}, `${t("abstained")} ${result.abstain_reason ?? ""}`), h("p", {}, t("abstained_do")))
+    result.abstained ? h("div", {class: "notice warn"}, h("p", {}, t("abstained")), h("p", {}, t("abstained_do")))
       : h("p", {class: good ? "confirmed" : "doc_only"}, good ? t("all_verified") : `${unverified} ${t("unverified_parts")}`),
     confidence(result.confidence ?? 0),
     ...(result.degraded?.length ? [h("div", {class: "notice warn"}, `${t("degraded")}: ${result.degraded.join(", ")}`)] : []),
-    h("p", {class: "muted"}, `${t("narrator")}: ${result.narrator ?? "–"}`));
+    ...(result.abstained ? [] : [h("p", {class: "muted"}, `${t("narrator")}: ${result.narrator ?? "–"}`)]));
   turns.push({question, answer: words});
   announce(t("answered"));
 }
@@ -89,7 +89,8 @@ function withMarks(words, marks, found) {
   return words.split(/(\[[A-Za-z]?\d+\])/).map((part) => {
     const marker = /^\[([A-Za-z]?\d+)\]$/.exec(part)?.[1];
     const citation = marker && marks.get(marker);
-    if (!citation) return part;
+    // What closes a sentence stays with its last citation.
+    if (!citation) return /^[.,;:)]/.test(part) ? "\u2060" + part : part;
     return h("button", {class: `cite${citation.verified ? "" : " bad"}`, title: citation.verified ? t("verified") : citation.reason ?? t("unverified"), onclick: () => openCitation(citation, found)}, part);
   });
 }

@@ -2,7 +2,7 @@
 import {announce, facts, field, h, mount, s, select} from "/static/dom.js";
 import {get, post} from "/static/api.js";
 import {language, t} from "/static/i18n.js";
-import {environment, failure, go, panel} from "/static/app.js";
+import {environment, failure, go, panel, START} from "/static/app.js";
 import {designedSide, observedSide} from "/static/edge.js";
 import {number, time} from "/static/format.js";
 
@@ -44,7 +44,10 @@ export async function render(root, {parameters}) {
       field(t("entity"), h("input", {value: parameters.entity ?? "", placeholder: t("entity_hint"), onchange: (event) => change("entity", event.target.value.trim())}))),
     list, more);
   show(report);
-  if (!report.findings.length) list.append(h("div", {class: "card"}, h("p", {}, t("no_findings")), h("button", {onclick: () => go("drift", {})}, t("clear_filters"))));
+  const counted = FLAGS.some((flag) => report.totals[flag]);
+  if (!report.findings.length) list.append(h("div", {class: "card"}, counted
+    ? [h("p", {}, t("no_findings")), h("button", {onclick: () => go("drift", {})}, t("clear_filters"))]
+    : [h("h2", {}, t("no_edges")), h("p", {}, t("map_empty_do")), h("pre", {}, h("code", {}, START))]));
   if (parameters.finding) await open(parameters.finding);
 }
 

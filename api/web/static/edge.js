@@ -39,6 +39,7 @@ export function observedSide(edge) {
     facts([
       [edge.calls ? t("calls") : t("messages"), number(units)], [t("errors"), `${number(edge.errors)} (${percent(edge.errors, edge.handled && !edge.calls ? edge.handled : units)})`],
       [t("protocols"), Object.keys(edge.protocols ?? {}).join(", ")], [t("via"), Object.keys(edge.via ?? {}).join(", ")],
+      [t("operations"), Object.entries(edge.operations ?? {}).map(([name, n]) => `${name} ${number(n)}`).join(", ")], [t("consumer_groups"), Object.keys(edge.consumer_groups ?? {}).join(", ")],
       [t("client_latency"), latency(edge.client_latency_ms)], [t("server_latency"), latency(edge.server_latency_ms)], [t("queue"), latency(edge.queue_ms)],
       [t("first_seen"), time(edge.first_seen)], [t("last_seen"), time(edge.last_seen)], [t("active_days"), edge.active_days],
       [t("basis"), Object.entries(edge.basis ?? {}).filter(([, n]) => n).map(([key, n]) => `${key} ${number(n)}`).join(", ")], [t("versions"), [...(edge.source_versions ?? []), "→", ...(edge.target_versions ?? [])].join(" ")],

@@ -2,11 +2,14 @@
 import {announce, check, field, h, mount, s, scrolled, select} from "/static/dom.js";
 import {get} from "/static/api.js";
 import {t} from "/static/i18n.js";
-import {environment, go} from "/static/app.js";
+import {environment, go, START} from "/static/app.js";
 import {edgePanel, nodePanel} from "/static/edge.js";
 import {exportMermaid, exportPng, exportSvg} from "/static/export.js";
 import {drawNode, legend, NODE_HALF_WIDTH} from "/static/shapes.js";
 import {percent, since, volume} from "/static/format.js";
+
+// More nodes than this cannot be told apart on a screen.
+const READABLE = 300;
 
 export async function render(root, {parameters}) {
   const change = (name, value) => go("map", {...parameters, [name]: value});
@@ -23,14 +26,14 @@ export async function render(root, {parameters}) {
     check(t("infrastructure"), parameters.infrastructure === "include", (on) => change("infrastructure", on ? "include" : "")),
   );
   if (!data.nodes.length) {
-    mount(root, h("h1", {class: "visually-hidden"}, t("map")), controls, h("div", {class: "card"}, h("h2", {}, t("map_empty")), h("p", {}, t("map_empty_do")), h("pre", {}, h("code", {}, "nexus up --docs ./docs\nnexus replay traces.json"))));
+    mount(root, h("h1", {class: "visually-hidden"}, t("map")), controls, h("div", {class: "card"}, h("h2", {}, t("map_empty")), h("p", {}, t("map_empty_do")), h("pre", {}, h("code", {}, START))));
     return null;
   }
   const edges = data.edges.filter((edge) => visible(edge, parameters.layer));
   const picture = draw(data.nodes, edges, parameters);
   const canvas = h("div", {class: "canvas"}, picture.svg, h("div", {class: "zoom"},
     h("button", {"aria-label": t("zoom_in"), onclick: () => picture.zoom(1.3)}, "+"), h("button", {"aria-label": t("zoom_out"), onclick: () => picture.zoom(1 / 1.3)}, "−"), h("button", {"aria-label": t("zoom_fit"), onclick: picture.fit}, "⤢")));
-  const footer = h("div", {class: "row"}, legend(), h("span", {class: "muted"}, `${data.nodes.length} ${t("nodes")}, ${edges.length} ${t("edges")}` + (data.grouped ? ` (${t("grouped_from")} ${data.total_nodes})` : "")),
+  const footer = h("div", {class: "row"}, legend(), h("span", {class: "muted"}, `${data.nodes.length} ${t("nodes")}, ${edges.length} ${t("edges")}` + (data.nodes.length < data.total_nodes ? ` (${t("grouped_from")} ${data.total_nodes})` : "") + (data.nodes.length > READABLE ? `. ${t("map_crowded")}` : "")),
     h("button", {onclick: () => exportSvg(picture.svg)}, "SVG"), h("button", {onclick: () => exportPng(picture.svg)}, "PNG"), h("button", {onclick: () => exportMermaid(data.nodes, edges)}, "Mermaid"));
   mount(root, h("div", {class: "map"}, h("div", {}, h("h1", {class: "visually-hidden"}, t("map")), controls), canvas, h("div", {}, footer, asTable(data.nodes, edges))));
   picture.fit();

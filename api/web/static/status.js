@@ -1,12 +1,12 @@
 // Status: sources with their gaps, data quality with what to fix, parts of the service.
 import {facts, h, mount, scrolled} from "/static/dom.js";
 import {get} from "/static/api.js";
-import {t} from "/static/i18n.js";
+import {language, t} from "/static/i18n.js";
 import {environment} from "/static/app.js";
 import {number, percent, time} from "/static/format.js";
 
 export async function render(root) {
-  const [status, body] = await Promise.all([get("/status"), get("/services", {environment: environment()}).catch(() => ({services: []}))]);
+  const [status, body] = await Promise.all([get("/status", {language: language()}), get("/services", {environment: environment(), language: language()}).catch(() => ({services: []}))]);
   mount(root, h("h1", {}, t("status")), h("p", {class: "muted"}, `Nexus ${status.version} · PostgreSQL ${status.database?.server_version ?? "–"} · ${time(status.now)}`, status.drift.last_run && ` · ${t("last_run")} ${time(status.drift.last_run.generated_at)}`),
     tiles(status), (status.observed.findings ?? []).map((sentence) => h("div", {class: "notice warn"}, sentence)), sources(status.sources), quality(body.services), everything(status));
 }
@@ -29,11 +29,17 @@ function quality(services) {
   const shares = ["paired", "resolved", "unpaired", "orphaned", "late", "duplicate", "clock_suspect", "unnamed"];
   if (!services.length) return h("section", {class: "card"}, h("h2", {}, t("quality")), h("p", {}, t("services_empty")));
   return h("section", {class: "card"}, h("h2", {}, t("quality")), scrolled(h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, t("services")), h("th", {scope: "col"}, t("what_to_fix")), ["spans", ...shares].map((key) => h("th", {scope: "col", class: "number"}, t(key))), h("th", {scope: "col"}, t("versions")))),
-    h("tbody", {}, services.map((service) => {
+    h("tbody", {}, services.toSorted(byUrgency).map((service) => {
       const part = (value) => (value == null ? "–" : percent(value, 1));
       return h("tr", {}, h("th", {scope: "row"}, service.name, service.environment && h("span", {class: "muted"}, ` ${service.environment}`)), h("td", {}, service.findings.map((sentence) => h("div", {}, sentence))),
         h("td", {class: "number"}, number(service.spans)), shares.map((key) => h("td", {class: "number"}, part(service.shares[key]))), h("td", {}, service.versions.join(", ")));
     })))));
+}
+
+// Those with most spans to fix first.
+function byUrgency(one, other) {
+  const affected = ({spans, shares, rejected, findings}) => findings.length && 1 + rejected + spans * Math.max(...["unpaired", "orphaned", "late", "duplicate", "clock_suspect", "unnamed"].map((key) => shares[key] ?? 0));
+  return affected(other) - affected(one) || one.name.localeCompare(other.name) || one.environment.localeCompare(other.environment);
 }
 
 // Every number there is, for those who look for one that has no place above.

@@ -1,5 +1,8 @@
 -- name: lock_tenant
-SELECT pg_advisory_xact_lock(hashtextextended('designed:' || %(tenant)s, 0))
+SELECT pg_try_advisory_xact_lock(hashtextextended('designed:' || %(tenant)s, 0))
+
+-- name: lock_decisions
+SELECT pg_advisory_xact_lock(hashtextextended('decisions:' || %(tenant)s, 0))
 
 -- name: find_state
 SELECT document_revision, input_key, counts, spellings, problems

@@ -56,3 +56,32 @@ INSERT INTO drift_finding (tenant, run_id, fingerprint, needs, hidden, environme
 SELECT tenant, %(run_id)s, fingerprint, needs, hidden, environment, flag, status, severity, undecided, main, true, rank, calls, names, namespaces, body
 FROM drift_finding
 WHERE tenant = %(tenant)s AND run_id = %(from_run)s AND fingerprint = ANY(%(fingerprints)s)
+
+-- name: withdrawn
+-- Places in the lists of claims whose document this reader may not read any more, or whose words now stand where it may not.
+WITH cited AS (
+    SELECT * FROM unnest(%(documents)s::text[], %(quotes)s::text[]) WITH ORDINALITY AS c (document, quote, place)
+), readable AS (
+    SELECT d.rid, EXISTS (SELECT FROM quarantine q WHERE q.tenant = d.tenant AND q.document = d.rid)
+        OR EXISTS (SELECT FROM segment s WHERE s.tenant = d.tenant AND s.document = d.rid AND s.level > %(level)s) AS partly
+    FROM document d
+    WHERE d.tenant = %(tenant)s AND d.rid IN (SELECT document FROM cited) AND d.status IN ('active', 'superseded')
+        AND array_position(ARRAY['PUBLIC', 'INTERNAL', 'RESTRICTED'], d.classification) - 1 <= %(level)s
+        AND (cardinality(%(namespaces)s::text[]) = 0 OR d.namespace = ANY (%(namespaces)s))
+)
+SELECT c.place - 1
+FROM cited c LEFT JOIN readable r ON r.rid = c.document
+WHERE r.rid IS NULL OR (r.partly AND NOT EXISTS (
+    SELECT FROM passage p WHERE p.tenant = %(tenant)s AND p.document = c.document AND p.level <= %(level)s AND strpos(p.text, c.quote) > 0
+))
+ORDER BY c.place
+
+-- name: forget_quarantined
+DELETE FROM drift_finding f
+WHERE f.tenant = %(tenant)s AND f.run_id = %(run_id)s AND EXISTS (
+    SELECT FROM jsonb_array_elements(f.body #> '{designed,claims}') c
+    JOIN quarantine q ON q.tenant = f.tenant AND q.document = c #>> '{document,rid}'
+)
+
+-- name: quarantined_since
+SELECT EXISTS (SELECT FROM quarantine WHERE tenant = %(tenant)s AND found_at >= %(since)s)

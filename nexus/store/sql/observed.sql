@@ -125,34 +125,57 @@ WHERE EXISTS (SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain
 
 -- name: find_edges
 SELECT e.id, e.rid, e.relation, e.source, e.source_env, e.target, e.target_kind, e.target_env, e.infrastructure
-FROM observed_edge e
-WHERE e.tenant = %(tenant)s
-  AND (%(service)s::boolean = (e.relation = 'SERVICE'))
-  AND (cardinality(%(rids)s::text[]) = 0 OR e.rid = ANY(%(rids)s::text[]))
-  AND (%(environment)s::text IS NULL OR e.source_env = %(environment)s)
-  AND (%(namespace)s::text IS NULL OR split_part(e.source, '/', 1) = %(namespace)s AND e.source LIKE '%%/%%'
-       OR e.target_kind = 'service' AND split_part(e.target, '/', 1) = %(namespace)s AND e.target LIKE '%%/%%')
-  AND (%(source)s::text = '' OR e.source = %(source)s)
-  AND (%(target)s::text = '' OR e.target = %(target)s)
-  AND (%(entity)s::text = '' OR e.source = %(entity)s OR e.target = %(entity)s)
-  AND (%(relation)s::text = '' OR e.relation = %(relation)s)
-  AND (%(infrastructure)s::text = 'include' OR e.infrastructure = (%(infrastructure)s = 'only'))
-  AND e.rid > %(after)s
-  AND (
-      -- Who has a row in some minute or hour has one on its day: one look tells of most edges that they have none in all the windows of a range.
-      -- OFFSET keeps it a look for each edge of a page: a set of all edges that have any would be read whole.
-      (%(day_from)s::bigint IS NULL OR EXISTS (
-          SELECT 1 FROM observed_row r
-          WHERE r.tenant = e.tenant AND r.grain = 2 AND r.edge = e.id AND r.start >= %(day_from)s::bigint AND r.start < %(day_to)s::bigint OFFSET 0
-      )) AND EXISTS (
-          SELECT 1 FROM unnest(%(grains)s::smallint[], %(froms)s::bigint[], %(tos)s::bigint[]) AS span (grain, from_, to_)
-          JOIN observed_row r ON r.tenant = e.tenant AND r.grain = span.grain AND r.edge = e.id AND r.start >= span.from_ AND r.start < span.to_
-      ) OR EXISTS (
-          SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain = -1 AND r.edge = e.id AND r.start >= %(from)s AND r.start < %(to)s OFFSET 0
-      )
-  )
+FROM (
+    SELECT *
+    FROM observed_edge e
+    WHERE e.tenant = %(tenant)s
+      AND (%(service)s::boolean = (e.relation = 'SERVICE'))
+      AND (cardinality(%(rids)s::text[]) = 0 OR e.rid = ANY(%(rids)s::text[]))
+      AND (%(among)s::bigint[] IS NULL OR e.id = ANY(%(among)s::bigint[]))
+      AND (%(environment)s::text IS NULL OR e.source_env = %(environment)s)
+      AND (%(namespace)s::text IS NULL OR split_part(e.source, '/', 1) = %(namespace)s AND e.source LIKE '%%/%%'
+           OR e.target_kind = 'service' AND split_part(e.target, '/', 1) = %(namespace)s AND e.target LIKE '%%/%%')
+      AND (%(source)s::text = '' OR e.source = %(source)s)
+      AND (%(target)s::text = '' OR e.target = %(target)s)
+      AND (%(entity)s::text = '' OR e.source = %(entity)s OR e.target = %(entity)s)
+      AND (%(relation)s::text = '' OR e.relation = %(relation)s)
+      AND (%(infrastructure)s::text = 'include' OR e.infrastructure = (%(infrastructure)s = 'only'))
+      AND e.rid > %(after)s
+    ORDER BY e.rid
+    LIMIT %(first)s
+) AS e
+WHERE
+    -- Who has a row in some minute or hour has one on its day: one look tells of most edges that they have none in all the windows of a range.
+    -- OFFSET keeps it a look for each edge of a page: a set of all edges that have any would be read whole.
+    (%(day_from)s::bigint IS NULL OR EXISTS (
+        SELECT 1 FROM observed_row r
+        WHERE r.tenant = e.tenant AND r.grain = 2 AND r.edge = e.id AND r.start >= %(day_from)s::bigint AND r.start < %(day_to)s::bigint OFFSET 0
+    )) AND EXISTS (
+        SELECT 1 FROM unnest(%(grains)s::smallint[], %(froms)s::bigint[], %(tos)s::bigint[]) AS span (grain, from_, to_)
+        JOIN observed_row r ON r.tenant = e.tenant AND r.grain = span.grain AND r.edge = e.id AND r.start >= span.from_ AND r.start < span.to_
+    ) OR EXISTS (
+        SELECT 1 FROM observed_row r WHERE r.tenant = e.tenant AND r.grain = -1 AND r.edge = e.id AND r.start >= %(from)s AND r.start < %(to)s OFFSET 0
+    )
 ORDER BY e.rid
 LIMIT %(count)s
+
+-- name: by_index
+SET LOCAL enable_seqscan = off
+
+-- name: as_planned
+SET LOCAL enable_seqscan = on
+
+-- name: edges_by_time
+SELECT r.edge FROM observed_row r
+WHERE r.tenant = %(tenant)s AND r.grain = %(grain)s
+  -- By the one or the other: what a partition has an index of.
+  AND r.start >= %(from)s AND r.start < %(to)s AND r.start / 60 >= %(from)s / 60 AND r.start / 60 < (%(to)s + 59) / 60
+LIMIT %(most)s
+
+-- name: edges_in
+SELECT DISTINCT r.edge FROM observed_row r
+WHERE r.tenant = %(tenant)s AND r.grain = %(grain)s AND r.start >= %(from)s AND r.start < %(to)s
+LIMIT %(most)s
 
 -- name: rows_between
 SELECT r.edge, r.start, r.grain, r.facts, r.calls, r.handled, r.messages, r.retries, r.client_errors, r.server_errors, r.errors, r.cancelled, r.observed, r.clock_suspect,

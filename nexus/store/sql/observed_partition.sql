@@ -46,3 +46,14 @@ DELETE FROM observed_window WHERE settled AND start < %(before)s AND touched_at 
 
 -- name: expire_deliveries
 DELETE FROM observed_delivery WHERE minute < %(before)s
+
+-- name: coarsen_deliveries
+WITH finer AS (
+    DELETE FROM observed_delivery WHERE minute < %(before)s AND minute <> date_trunc(%(unit)s, minute, 'UTC') RETURNING *
+)
+INSERT INTO observed_delivery (tenant, service, environment, minute, late, duplicates, rejected)
+SELECT tenant, service, environment, date_trunc(%(unit)s, minute, 'UTC') AS begin, sum(late), sum(duplicates), sum(rejected) FROM finer
+GROUP BY tenant, service, environment, begin
+ORDER BY tenant, service, environment, begin
+ON CONFLICT (tenant, service, environment, minute) DO UPDATE
+SET late = observed_delivery.late + excluded.late, duplicates = observed_delivery.duplicates + excluded.duplicates, rejected = observed_delivery.rejected + excluded.rejected

@@ -51,6 +51,11 @@ INSERT INTO embedding_cache (tenant, content_hash, model, dimension, vector, use
 VALUES (%(tenant)s, %(content_hash)s, %(model)s, %(dimension)s, %(vector)s, %(now)s)
 ON CONFLICT (tenant, content_hash, model, dimension) DO NOTHING
 
+-- name: forget_cached
+DELETE FROM embedding_cache
+WHERE tenant = %(tenant)s AND content_hash IN (SELECT p.content_hash FROM passage p WHERE p.tenant = %(tenant)s AND p.document = %(document)s)
+  AND content_hash <> ALL (%(kept)s)
+
 -- name: bound_cache
 DELETE FROM embedding_cache
 WHERE tenant = %(tenant)s AND ctid = ANY (ARRAY(

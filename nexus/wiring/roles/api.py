@@ -53,6 +53,7 @@ class ApiRole:
                 find_principal=self._find_principal,
                 local_principal=LOCAL if local else None,
                 max_body_bytes=settings.http.max_body_bytes,
+                max_requests_per_s=settings.http.max_requests_per_s,
                 local_hosts=LOCAL_HOSTS,
                 started=lambda: self._runtime.started,
             )
