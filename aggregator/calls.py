@@ -172,7 +172,7 @@ def paired(spans: Steps, table: Clients, found: pl.DataFrame) -> Facts:
         instance=pl.col("p_instance").fill_null(""),
         n_instance=1,
         p=pl.when(pl.col("p_p").is_not_null() & pl.col("end_p").is_not_null()).then(pl.min_horizontal("p_p", "end_p")),
-        n_failed=number(errors & first),
+        n_failed=number(errors),
         client_ns=pl.when(caller_view).then("p_latency"),
         server_ns=pl.when(callee).then("c_latency"),
         caller_op=pl.col("p_entry_op"),
@@ -180,7 +180,7 @@ def paired(spans: Steps, table: Clients, found: pl.DataFrame) -> Facts:
         n_cause=number(first),
         tk=pl.col("c_tk"),
         example=pl.when(first).then(pl.when(client).then("p_row").otherwise("c_row")),
-        duration_ns=pl.when(client).then("p_latency").otherwise("longest"),
+        duration_ns=pl.when(client).then("p_latency").when(callee).then("c_latency"),
         failed=errors,
     )
 
@@ -203,7 +203,6 @@ def _grouped(pairs: pl.DataFrame) -> pl.DataFrame:
         best_rank="c_rank",
         best="c_content",
         callee_content=pl.when("callee").then("c_content"),
-        longest=pl.when("callee").then("c_latency"),
     )
     if not several.any():
         return alone
@@ -221,7 +220,6 @@ def _grouped(pairs: pl.DataFrame) -> pl.DataFrame:
             best_rank=pl.col("c_rank").min().over(call),
             best=pl.col("c_content").sort_by("c_rank", maintain_order=True).first().over(call),
             callee_content=pl.when("callee").then("c_content").drop_nulls().first().over(call),
-            longest=pl.when("callee").then("c_latency").max().over(call),
         )
     )
     return pl.concat([alone, some.select(alone.columns)])

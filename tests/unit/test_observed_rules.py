@@ -276,3 +276,31 @@ def test_siblings_of_a_server_are_detail_of_its_service_alone():
     }
     without = edges(span("a", "1", kind="CLIENT"), inner, span("b", "5", "1", "UNSPECIFIED"))
     assert (without["a", "CALLS", "b"]["calls"], without["a", "CALLS", "b"]["handled"]) == (1, 2)
+
+
+def test_what_is_pushed_hours_later_is_a_message():
+    later = {"start_ms": 3_600_000, "end_ms": 3_600_005}
+    found = edges(span("a", "1", kind="PRODUCER", attributes=ORDERS), span("b", "2", "1") | later)
+    assert found["a", "DELIVERS", "b"]["basis"] == {"server_only": 1}
+    assert found["a", "DELIVERS", "b"]["queue_ms"]["max"] == 3_600_000 - 15
+
+
+def test_a_consumer_under_a_call_is_no_call():
+    for kind in ("CLIENT", "SERVER", "INTERNAL"):
+        found = edges(span("a", "1", kind=kind), span("b", "2", "1", "CONSUMER", attributes=ORDERS | PROCESS))
+        assert {key[1] for key in found} == {"DELIVERS", "SUBSCRIBES"}
+
+
+def test_an_exit_below_a_call_tells_nothing_of_how_it_was_answered():
+    failed = span("b", "2", "1", "CLIENT", attributes=GRPC) | {"status": "ERROR", "end_ms": 15}
+    edge = edges(span("a", "1", kind="CLIENT", attributes=HTTP), failed)["a", "CALLS", "b"]
+    assert (edge["errors"], edge["server_errors"], edge["clock_suspect"]) == (0, 0, 0)
+    assert (edge["server_latency_ms"], edge["protocols"], edge["basis"]) == (None, {"http": 1}, {"boundary": 1})
+
+
+def test_of_a_failed_batch_every_message_failed():
+    """One send, one error; adjusted sums are of messages."""
+    sent = span("a", "1", kind="PRODUCER", attributes=ORDERS | batch(3)) | {"status": "ERROR", "trace_state": "ot=th:8"}
+    edge = edges(sent)["a", "PUBLISHES", "kafka/orders"]
+    assert (edge["messages"], edge["errors"], edge["client_errors"]) == (3, 1, 1)
+    assert (edge["observed"], edge["adjusted_calls"], edge["adjusted_errors"]) == (3, 6, 6)
