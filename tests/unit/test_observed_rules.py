@@ -304,3 +304,13 @@ def test_of_a_failed_batch_every_message_failed():
     edge = edges(sent)["a", "PUBLISHES", "kafka/orders"]
     assert (edge["messages"], edge["errors"], edge["client_errors"]) == (3, 1, 1)
     assert (edge["observed"], edge["adjusted_calls"], edge["adjusted_errors"]) == (3, 6, 6)
+
+
+def test_the_callee_is_named_by_its_own_end_where_an_exit_comes_first():
+    """Rule 3: two children of one call, the first of which is itself an exit."""
+    inner = span("b", "3", "1", "INTERNAL") | {"name": "inner"}
+    edge = edges(span("a", "1", kind="CLIENT"), span("b", "2", "1", "CLIENT", attributes=HTTP), inner)[
+        "a", "CALLS", "b"
+    ]
+    assert edge["causes"] == [{"caller_operation": "op", "callee_operation": "inner", "calls": 1}]
+    assert (edge["handled"], edge["server_latency_ms"]["count"], edge["protocols"]) == (2, 1, {"unknown": 1})
