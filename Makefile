@@ -75,7 +75,7 @@ bench-pages: $(STAMP) ## When the pages can be used (needs chromium and a runnin
 soak: $(STAMP) ## Twice the sustainable load, kills, a full disk, a killed database: what is lost, memory, recovery (ARGS="--minutes 10 --log kafka --faults ...")
 	$(BIN)/python bench/soak.py $(ARGS)
 
-.PHONY: eval-designed eval-drift eval-search eval-answers eval-scanner eval-evidence
+.PHONY: eval-designed eval-drift eval-search eval-answers eval-scanner eval-evidence fuzz-api fuzz-mcp
 eval-designed: $(STAMP) ## Precision and recall of claims on labelled documents (SHARED_DIR)
 	$(BIN)/python bench/eval_designed.py
 
@@ -91,6 +91,9 @@ eval-answers: $(STAMP) ## False claims caught, true claims wrongly flagged, abst
 
 fuzz-api: $(STAMP) ## Every route against its own description, for long (EXAMPLES=200)
 	$(BIN)/python bench/fuzz_api.py $(or $(EXAMPLES),200)
+
+fuzz-mcp: $(STAMP) ## Every tool with arguments that no agent should send
+	$(BIN)/python bench/fuzz_mcp.py
 
 eval-scanner: $(STAMP) ## Precision and recall of the secret scanner
 	$(BIN)/python bench/eval_scanner.py

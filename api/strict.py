@@ -21,10 +21,13 @@ def _known(route: APIRoute) -> frozenset[str]:
 
 
 async def known_parameters(request: Request) -> None:
-    """A dependency of every described route. BadQuestion for a parameter that it does not know, one given twice, and NUL, which cannot be stored or searched."""
+    """A dependency of every described route. BadQuestion for a parameter that it does not know, one given twice, and NUL (also in the path), which cannot be stored or searched."""
     route: Any = request.scope.get("route")
     if not isinstance(route, APIRoute) or not route.include_in_schema:
         return
+    for name, value in request.path_params.items():
+        if "\0" in str(value):
+            raise BadQuestion(f"{name}: holds NUL")
     known, seen = _known(route), set()
     for name, value in request.query_params.multi_items():
         if name not in known:

@@ -65,6 +65,8 @@ class Backend:
             raise ToolError(NO_TOKEN)
         try:
             response = await self._client.request(method, path, headers={"Authorization": authorization}, **given)
+        except httpx.InvalidURL as error:
+            raise ToolError(f"422 bad_question: an argument cannot be sent: {error}") from error
         except httpx.HTTPError as error:
             raise ToolError(f"Nexus cannot be reached: {type(error).__name__}; is NEXUS_API_URL right?") from error
         if response.is_error:

@@ -21,6 +21,7 @@ from nexus.model.service import NodeKind
 ARROW = re.compile(
     r"[-─—=]*(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?[-─—=]+[>▶►]|[-─—=]+\[[^\]\n]{0,40}\][-─—=]*[>▶►]|→|⇒|➔|➜|➡️?|⟶"
 )
+_ORDER = re.compile(r"(?:시작|기동|실행|배포|부팅) ?순서|(?:start(?:up)?|boot|deploy(?:ment)?) order", re.IGNORECASE)
 FENCES = frozenset({"", "text", "txt", "plaintext", "plain", "console", "ascii"})
 _ACTOR = re.compile(
     r"(?:react |web |mobile |admin )?(?:client|browser|user|users|frontend|web ?app|mobile ?app|customer|클라이언트|브라우저|사용자|프론트엔드|프런트엔드|고객|웹|앱|모바일 앱)",
@@ -53,8 +54,12 @@ def arrow_statements(
         (_named(flat, a, b, names, first=i > 0, last=i < len(sides) - 1), flat.text[a:b])
         for i, (a, b) in enumerate(sides)
     ]
+    first, last = ends[0][0], ends[-1][0]
+    if _ORDER.search(flat.text, start, arrows[0].start()) or (_acts(last) and first is not None and not _acts(first)):
+        # The order of starts, and the way back of an answer.
+        return []
     made: list[Statement] = []
-    previous = ends[0][0]
+    previous = first
     for index in range(1, len(ends)):
         here, label = ends[index]
         if here is None and _LIBRARY.fullmatch(label.strip(" `*[]()")):
@@ -65,6 +70,11 @@ def arrow_statements(
                 made += _arrow(flat, sides[0], sides[index], previous, other, names, arrows[index - 1].start(), drawn)
         previous = here
     return made
+
+
+def _acts(name: Name | None) -> bool:
+    """Whether a side is a person, browser or app."""
+    return name is not None and name.key.startswith("actor:")
 
 
 def arrow_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -101,7 +111,7 @@ def _arrow(
     at: int,
     drawn: set[tuple[str, str]],
 ) -> Iterator[Statement]:
-    if (right.key, left.key) in drawn or right.key.startswith("actor:"):
+    if (right.key, left.key) in drawn or _acts(right):
         return
     drawn.add((left.key, right.key))
     carried = _topic_before(flat, head, names)

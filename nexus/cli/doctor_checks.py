@@ -112,7 +112,7 @@ def port(variable: str, address: str, *, answers: bool, free: str, expected: boo
         return Finding(
             area,
             State.PROBLEM,
-            f"a service runs, and its {role} does not answer on {address}",
+            f"a service runs, and {role} does not answer on {address}",
             f"give doctor the service's own settings ({variable}); if they are, look at the service's log",
         )
     if free:

@@ -229,6 +229,12 @@ def test_unknown_and_repeated_parameters_are_refused() -> None:
         assert (response.status_code, response.json()["code"]) == (422, "bad_question"), query
 
 
+@pytest.mark.parametrize("path", ["/edges/a%00b", "/graph/%00", "/diff/findings/%00", "/documents/%00/history"])
+def test_a_path_that_cannot_be_stored_is_refused(path: str) -> None:
+    response = client().get(path)
+    assert (response.status_code, response.json()["code"]) == (422, "bad_question")
+
+
 def test_every_entity_that_a_question_names_opens_its_neighbourhood() -> None:
     def graph(query: str) -> dict[str, Any]:
         return client().post("/search", json={"query": query}).json()["graph"]

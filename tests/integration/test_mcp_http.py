@@ -120,6 +120,10 @@ def test_errors_are_the_apis_own(url: str) -> None:
     assert "404 not_found" in unknown.content[0].text
     ambiguous = call(url, "internal", "nexus_graph", {"entity": "inventory"})
     assert "retail/inventory" in ambiguous.content[0].text
+    for long in ("x" * 100_000, "a\0b"):
+        refused = call(url, "internal", "nexus_path", {"source": "checkout", "target": "fx", "environment": long})
+        assert refused.is_error
+        assert "422 bad_question" in refused.content[0].text
     forbidden = call(url, "ingester", "nexus_answer", {"query": "who calls fx?"})
     assert "403 forbidden" in forbidden.content[0].text
 
