@@ -84,7 +84,6 @@ def _carried(own: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
         .join(columns, left_on="linked", right_on="inner")
         .filter(
             (pl.col("sid") == pl.col("inner_sid"))
-            & (pl.col("row") != pl.col("linked"))
             & (pl.col("inner_create") | ((pl.col("kind") == Kind.CLIENT) & (pl.col("inner_kind") == Kind.PRODUCER)))
         )
         .select(carrier="row", inner=pl.col("linked").cast(pl.UInt32))

@@ -286,8 +286,9 @@ def test_what_is_pushed_hours_later_is_a_message():
 
 
 def test_a_consumer_under_a_call_is_no_call():
-    for kind in ("CLIENT", "SERVER", "INTERNAL"):
-        found = edges(span("a", "1", kind=kind), span("b", "2", "1", "CONSUMER", attributes=ORDERS | PROCESS))
+    receive = {"messaging.operation": "receive"}
+    for kind, said in (("CLIENT", PROCESS), ("SERVER", PROCESS), ("INTERNAL", receive), ("CLIENT", receive)):
+        found = edges(span("a", "1", kind=kind), span("b", "2", "1", "CONSUMER", attributes=ORDERS | said))
         assert {key[1] for key in found} == {"DELIVERS", "SUBSCRIBES"}
 
 
@@ -304,3 +305,22 @@ def test_of_a_failed_batch_every_message_failed():
     edge = edges(sent)["a", "PUBLISHES", "kafka/orders"]
     assert (edge["messages"], edge["errors"], edge["client_errors"]) == (3, 1, 1)
     assert (edge["observed"], edge["adjusted_calls"], edge["adjusted_errors"]) == (3, 6, 6)
+
+
+def test_the_callee_is_named_by_its_own_end_where_an_exit_comes_first():
+    """Rule 3: two children of one call, the first of which is itself an exit."""
+    inner = span("b", "3", "1", "INTERNAL") | {"name": "inner"}
+    edge = edges(span("a", "1", kind="CLIENT"), span("b", "2", "1", "CLIENT", attributes=HTTP), inner)[
+        "a", "CALLS", "b"
+    ]
+    assert edge["causes"] == [{"caller_operation": "op", "callee_operation": "inner", "calls": 1}]
+    assert (edge["handled"], edge["server_latency_ms"]["count"], edge["protocols"]) == (2, 1, {"unknown": 1})
+
+
+def test_a_send_carries_create_spans_of_its_own_service_alone():
+    created = span("c", "1", kind="PRODUCER", attributes=ORDERS | CREATE)
+    send = ORDERS | SEND
+    for service, messages in (("c", None), ("a", 1)):
+        found = edges(created, span(service, "2", kind="CLIENT", trace="u", links=[("t", "1")], attributes=send))
+        assert found["c", "PUBLISHES", "kafka/orders"]["messages"] == 1
+        assert found.get(("a", "PUBLISHES", "kafka/orders"), {}).get("messages") == messages
