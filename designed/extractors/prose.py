@@ -15,7 +15,7 @@ from designed.extractors.fenced_settings import SETTINGS, setting_statements
 from designed.extractors.flat import Flat, sentences
 from designed.extractors.flows import ARROW, FENCES, arrow_lines, arrow_statements
 from designed.extractors.front_matter import front_statements
-from designed.extractors.introductions import own_title
+from designed.extractors.introductions_titles import own_title
 from designed.extractors.lists import keyed_statements, led_statements, list_statements
 from designed.extractors.modality import heading_modality, rejected
 from designed.extractors.names import BRINGS, Name, Names, brings, brought, names_of

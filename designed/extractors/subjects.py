@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from designed.extractors.introductions import PRESENTS, heading_name
+from designed.extractors.introductions_titles import PRESENTS, heading_name
 from designed.reader import RawName
 from nexus.model.registry import Registry
 from nexus.model.service import NodeKind
