@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+from case_spans import case_span
 from observed_harness import Bench, codec, delivered
 
 from aggregator.advice import SENTENCES
@@ -21,17 +22,7 @@ FAR = {"trace": "far", "span": "9"}
 
 
 def span(service, kind, trace, number="1", parent=None, start=0, took=5, attributes=None, **more):
-    return {
-        "service": service,
-        "trace": trace,
-        "span": number,
-        "parent": parent,
-        "kind": kind,
-        "name": "op",
-        "start_ms": start,
-        "end_ms": start + took,
-        "attributes": attributes or {},
-    } | more
+    return case_span(service, trace, number, parent, kind, start, start + took, attributes=attributes or {}, **more)
 
 
 def pair(trace, caller, callee, start=0):
