@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from nexus_up import Up
+from waiting import until
 
 from nexus.model.document import Classification
 from nexus.model.principal import Capability, Principal
@@ -75,12 +76,24 @@ def all_edges(client):
         cursor = page["next"]
 
 
+def posted(otlp, url, body, headers):
+    """The answer to a request, sent again while the service says that it is busy, as any sender does."""
+    answers = []
+
+    def taken():
+        answers.append(otlp.post(url, content=body, headers=headers))
+        return answers[-1].status_code not in {429, 503}
+
+    until(taken, "the service stays busy", pause_s=1)
+    return answers[-1]
+
+
 def send(up, tokens, bodies):
     """Requests of tenants: (tenant, body)."""
     with httpx.Client(timeout=60) as otlp:
         for tenant, body in bodies:
             headers = {"content-type": "application/x-protobuf", "authorization": f"Bearer {tokens[tenant]}"}
-            answer = otlp.post(f"http://{up.otlp_http}/v1/traces", content=body, headers=headers)
+            answer = posted(otlp, f"http://{up.otlp_http}/v1/traces", body, headers)
             # Bad data, where a case has nothing else.
             assert answer.status_code in {200, 400}, (tenant, answer.text)
 
