@@ -119,6 +119,40 @@ def rolled(changes):
     return total.rows(), bag.rows(), sketch.rows(), sorted(map(repr, sample.select(sorted(sample.columns)).rows()))
 
 
+def test_what_a_tie_is_broken_by_is_the_same_before_a_batch_as_after():
+    """One handling of two senders that nothing tells apart, and then a batch that changes nothing of it."""
+
+    def span(trace, kind, service, name, links=()):
+        return {
+            "tenant": "t0",
+            "trace_id": trace.to_bytes(16, "big"),
+            "span_id": b"12345678",
+            "parent_id": b"",
+            "kind": kind,
+            "name": name,
+            "start_ns": START,
+            "end_ns": START + 1_000_000,
+            "status": 0,
+            "status_message": "",
+            "trace_state": "",
+            "flags": 0,
+            "service_name": service,
+            "attributes": [],
+            "attribute_count": 0,
+            "links": [{"trace_id": to.to_bytes(16, "big"), "span_id": b"12345678"} for to in links],
+        }
+
+    first, later = [], []
+    for number in range(1, 80, 4):
+        first += [span(number, 2, "svc-1", "get"), span(number + 1, 5, "svc-1", "take")]
+        first += [span(number + 2, 5, "svc-2", "handle", links=(number, number + 1))]
+        later += [span(number + 2, 1, "svc-2", "work") | {"span_id": b"87654321", "parent_id": b"12345678"}]
+    before = coded(pl.DataFrame(first, schema=SPAN_SCHEMA, orient="row"))
+    new = coded(pl.DataFrame(later, schema=SPAN_SCHEMA, orient="row"))
+    changes = [delta(before, no_spans(), RULES), delta(new, before, RULES)]
+    assert rolled(changes) == rolled([difference(observe(together([before, new]), RULES))])
+
+
 @settings(max_examples=30)
 @given(spans=span_sets(), seed=st.integers(0, 10**6), cuts=st.integers(1, 4))
 def test_any_order_and_batching_gives_the_same_rows(spans, seed, cuts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -14,6 +15,7 @@ import codec
 from collector_receiver.otlp import decode_batch
 from collector_receiver.raw import concat
 from nexus.model.coded import coded, together
+from nexus.model.keys import BEFORE, span_key
 
 CASES = sorted((Path(__file__).parents[1] / "cases" / "service-graph").glob("*.json"))
 
@@ -57,3 +59,12 @@ def test_ids_of_other_lengths_are_an_error_and_no_other_numbers(batches, field, 
     wrong = frame.with_columns(pl.when(pl.int_range(pl.len()) == 1).then(pl.lit(value)).otherwise(field).alias(field))
     with pytest.raises(ValueError, match="1 spans have no trace id of 16 bytes and span id of 8"):
         coded(wrong)
+
+
+def test_spans_stand_in_the_same_order_before_a_batch_as_after():
+    rng = np.random.default_rng(7)
+    trace = rng.integers(0, 2**64, 500, dtype=np.uint64) & ~BEFORE
+    span = rng.integers(0, 2**64, 500, dtype=np.uint64)
+    now, before = span_key(trace, span), span_key(trace | BEFORE, span)
+    assert np.array_equal(np.argsort(now), np.argsort(before))
+    assert not np.isin(now, before).any()
