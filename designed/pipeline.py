@@ -16,7 +16,7 @@ from designed.entity_names import Introduction
 from designed.extractors.names import searched, short_forms
 from designed.extractors.prose import extract, has_prose
 from designed.joins import join
-from designed.place import is_verbatim
+from designed.place import Lines
 from designed.reader import Place, RawClaim, RawName, ReadContext, Reader, Reading, pick
 from designed.resolve import Meaning, claim_rid, edge_rid, edges, is_weak, meaning, resolve, settled
 from designed.signature import signature
@@ -76,14 +76,13 @@ def read(text: SourceText, readers: Mapping[str, Reader], read_file: Callable[[s
         return read_file(path)
 
     reading = reader.read(text, ReadContext(text.path, asking)) if reader is not None else Reading()
-    false = [c for c in reading.claims if not is_verbatim(text.text, c.place)]
-    if false:
+    lines = Lines(text.text)
+    if false := [c for c in reading.claims if not lines.has(c.place)]:
         problems = tuple(
             Problem(text.path, c.place.lines[0], f"{c.rule}: quote not found at its place", "designed") for c in false
         )
-        reading = replace(
-            reading, claims=tuple(c for c in reading.claims if c not in false), problems=reading.problems + problems
-        )
+        true = tuple(c for c in reading.claims if lines.has(c.place))
+        reading = replace(reading, claims=true, problems=reading.problems + problems)
     name = reader.name if reader else ""
     return DocumentReading(
         text.ref,
@@ -102,7 +101,8 @@ def read_prose(text: SourceText, reader: str, registry: Registry) -> tuple[RawCl
     """Claims of a document's running text, tables and lists, by the names of a registry."""
     if not has_prose(reader):
         return ()
-    return tuple(claim for claim in extract(text, registry) if is_verbatim(text.text, claim.place))
+    lines = Lines(text.text)
+    return tuple(claim for claim in extract(text, registry) if lines.has(claim.place))
 
 
 def introductions(readings: Iterable[DocumentReading]) -> list[Introduction]:

@@ -40,14 +40,17 @@ class Lines:
             self.text[start:end],
         )
 
+    def has(self, place: Place) -> bool:
+        """Whether the quote stands where the place says."""
+        (first, last), (left, right) = place.lines, place.columns
+        if not (1 <= first <= last <= len(self.starts)) or left < 1 or not place.quote:
+            return False
+        start, end = self.starts[first - 1] + left - 1, self.starts[last - 1] + right
+        # A column behind its line's end would count the line break.
+        inside = start < self.start(first + 1) and end <= self.start(last + 1) - (last < len(self.starts))
+        return inside and end - start == len(place.quote) and self.text.startswith(place.quote, start)
+
 
 def is_verbatim(text: str, place: Place) -> bool:
     """Whether the quote stands where the place says. A claim of which this is not true does not exist."""
-    lines = text.split("\n")
-    first, last = place.lines
-    if not (1 <= first <= last <= len(lines)) or not place.quote:
-        return False
-    if first == last:
-        return lines[first - 1][place.columns[0] - 1 : place.columns[1]] == place.quote
-    middle = [lines[first - 1][place.columns[0] - 1 :], *lines[first : last - 1], lines[last - 1][: place.columns[1]]]
-    return "\n".join(middle) == place.quote
+    return Lines(text).has(place)

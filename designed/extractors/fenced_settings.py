@@ -75,7 +75,8 @@ def _spring(text: str, start: int, end: int, names: Names, context: Context) -> 
     body = text[start:end]
     if _SPRING.search(body) is None:
         return
-    settings, _ = settings_of(body, ".properties" if _PROPERTIES.search(body) else ".yml", BlockLines(body))
+    lines = BlockLines(body)
+    settings, _ = settings_of(body, ".properties" if _PROPERTIES.search(body) else ".yml", lines)
     values = {setting.key: setting.value for setting in settings}
     for setting in settings:
         client, route = _CLIENT.search(setting.key), _ROUTE.match(setting.key)
@@ -88,8 +89,7 @@ def _spring(text: str, start: int, end: int, names: Names, context: Context) -> 
         # "http://localhost:8081" says no more than its key, or the route's id.
         found = _host(address_of(setting), names) or names.registry.resolve(named).entity
         if found is not None and owner is not None:
-            at = start + sum(map(len, body.splitlines(keepends=True)[: setting.place.lines[0] - 1]))
-            yield *owner, found, at
+            yield *owner, found, start + lines.start(setting.place.lines[0])
 
 
 def _host(address: str, names: Names) -> Entity | None:

@@ -213,7 +213,7 @@ def _under(statement: Statement, context: Context) -> None:
 
 def _unchecked(document: Document, item: Block) -> Modality | None:
     """‘- [ ] A calls B’ is not done yet."""
-    return Modality.PLANNED if document.text[: item.start].endswith("[ ] ") else None
+    return Modality.PLANNED if document.text.endswith("[ ] ", 0, item.start) else None
 
 
 def _topic_of(statements: Sequence[Statement]) -> Name | None:
