@@ -6,6 +6,7 @@ A process receives (decodes, logs), another one rolls up meanwhile, as `nexus up
 the spans, hundreds of requests after the rest. One per cent of the requests come twice.
 """
 
+# ruff: noqa: E402  # polars reads what `keep_pages` sets when it is imported
 from __future__ import annotations
 
 import argparse
@@ -25,6 +26,9 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from nexus.wiring.allocator import keep_pages
+
+keep_pages()
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 

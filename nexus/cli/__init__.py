@@ -9,6 +9,7 @@ import typer
 from nexus.cli.exits import exit_code
 from nexus.cli.lazy import Commands
 from nexus.errors import ConfigError, NexusError
+from nexus.wiring.allocator import keep_pages
 
 
 def build() -> typer.Typer:
@@ -34,6 +35,7 @@ def _begin() -> None:
 
 def main() -> None:
     """Entry point. Errors of Nexus become one clear line on stderr and the documented exit code."""
+    keep_pages()
     try:
         build()()
     except NexusError as error:
