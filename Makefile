@@ -56,8 +56,9 @@ bench-history: $(STAMP) ## Reading edges out of a long history
 bench-tempo: $(STAMP) ## Traces a second from a Tempo, requests a trace, memory
 	$(BIN)/python bench/tempo.py
 
-bench-designed: $(STAMP) ## Documents to designed edges, first and second run
+bench-designed: $(STAMP) ## Documents to designed edges, first and second run; cost of one document by its length
 	$(BIN)/python bench/designed_speed.py
+	$(BIN)/python bench/designed_growth.py
 
 bench-diff: $(STAMP) ## Fifty thousand designed against fifty thousand observed edges
 	$(BIN)/python bench/diff_speed.py --embedded .nexus-bench

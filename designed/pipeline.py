@@ -128,6 +128,10 @@ def spellings(registry: Registry) -> set[str]:
     }
 
 
+# A claim of a document, with who may read it.
+Joined = tuple[DocumentReading, Classification, RawClaim]
+
+
 @dataclass(frozen=True, slots=True)
 class Meanings:
     """What raw names mean, by document namespace: each once, and with one kind for each name that nothing registers."""
@@ -160,7 +164,7 @@ def meanings(names: Iterable[tuple[str, RawName]], registries: Mapping[str, Regi
     )
 
 
-def joined(readings: Iterable[DocumentReading]) -> list[tuple[DocumentReading, Classification, RawClaim]]:
+def joined(readings: Iterable[DocumentReading]) -> list[Joined]:
     """Claims of documents of one namespace with their levels; those that only several documents make together stand where they quote."""
     own = sorted(readings, key=lambda r: (r.path, r.document.rid))
     keyed = {
@@ -170,9 +174,7 @@ def joined(readings: Iterable[DocumentReading]) -> list[tuple[DocumentReading, C
     return [(keyed[key], level, raw) for key, level, raw in _joined(keyed)]
 
 
-def resolved(
-    found: Iterable[tuple[DocumentReading, Classification, RawClaim]], known: Meanings
-) -> list[tuple[str, str, Claim]]:
+def resolved(found: Iterable[Joined], known: Meanings) -> list[tuple[str, str, Claim]]:
     """(rid, edge's rid, claim) of joined claims. A weak one alone makes no edge, but is kept beside what may come."""
     claims = []
     for r, level, raw in found:
@@ -256,6 +258,7 @@ __all__ = [
     "Designed",
     "DocumentReading",
     "EntityState",
+    "Joined",
     "Meanings",
     "assemble",
     "designed",

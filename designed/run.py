@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -23,12 +23,13 @@ from designed.extractors.documents import MARKUPS
 from designed.extractors.model_proposals import Ask, proposals
 from designed.extractors.prose import has_prose
 from designed.kept import KEPT_FROM, Kept
+from designed.parts import beside, parts, together
 from designed.passes import Claims, Names, Progress
-from designed.pipeline import VERSION, DocumentReading, joined, meanings, read, registries, resolved, spellings
+from designed.pipeline import VERSION, DocumentReading, Joined, joined, meanings, read, registries, resolved, spellings
 from designed.reader import RawClaim, Reader
 from designed.rows import claim_row, digest, document_reading, document_row, document_summary
 from designed.signature import features, may_spell
-from designed.summaries import JOINED, dependence, end_names, end_text, end_texts, grouped
+from designed.summaries import JOINED, dependence, end_names, end_text, end_texts, grouped, heard
 from designed.workers import Workers
 from nexus.errors import ModelUnavailable
 from nexus.model.document import Classification, Problem, SourceText
@@ -45,6 +46,8 @@ from nexus.store.pool import Connection, Database
 log = structlog.get_logger("nexus.designed")
 # Documents that are in memory as text at one time.
 BATCH_BYTES = 16 * 1024 * 1024
+# Files that others include, kept while those are read.
+INCLUDES = 256
 # How long who is shown no progress waits for another refresh of the tenant, and how often it looks.
 WAIT_S = 30.0
 LOOK_S = 0.2
@@ -152,7 +155,7 @@ class Refresh:
                 entities = decide(fold(grouped(store.list_introduced(connection, tenant)), traces), decisions)
                 after = store.document_heads(connection, tenant)
                 names = registries(entities, {h.namespace for h in after.values()})
-                self._prose(connection, tenant, fresh, before, after, names, workers, kept, told)
+                fresh |= self._prose(connection, tenant, fresh, before, after, names, workers, kept, told)
             counts, problems = self._claims(connection, tenant, fresh, set(gone), before, entities, names, at)
             kept.forget(connection)
             revision = digest(sorted((r.rid, r.revision) for r in refs.values()))
@@ -169,24 +172,20 @@ class Refresh:
         before: _Before,
         names: Names,
         at: datetime,
-    ) -> dict[str, DocumentReading]:
-        """Readings of changed documents, and of those that were read with one of them."""
-        fresh: dict[str, DocumentReading] = {}
+    ) -> set[str]:
+        """Read changed documents, and those that were read with one of them. Which were read; the readings are in the store."""
+        fresh: dict[str, _Read] = {}
         alone: set[str] = set()
+
+        def put(readings: Sequence[DocumentReading]) -> None:
+            store.put_documents(connection, tenant, ((document_row(r), document_summary(r)) for r in readings), at)
+            fresh.update({r.document.rid: _Read(r.namespace, r.path, r.files) for r in readings})
+
         for batch in _batches(self._documents.texts(tenant, changed)):
             beside = {(text.namespace, text.path) for text in batch}
-            fresh |= names.read(batch)
-            alone |= {
-                r.document.rid
-                for r in (fresh[text.ref.rid] for text in batch)
-                if any((r.namespace, path) not in beside for path in r.files)
-            }
-            store.put_documents(
-                connection,
-                tenant,
-                ((document_row(r), document_summary(r)) for t in batch if (r := fresh[t.ref.rid])),
-                at,
-            )
+            readings = names.read(batch)
+            put([readings[text.ref.rid] for text in batch])
+            alone |= {rid for rid, r in readings.items() if any((r.namespace, path) not in beside for path in r.files)}
         # An include reaches beyond the batch, and what includes a changed file changes with it.
         places = {(h.namespace, h.path): h.rid for h in before.heads.values() if h.rid in kept} | {
             (r.namespace, r.path): rid for rid, r in fresh.items()
@@ -200,39 +199,30 @@ class Refresh:
             for h in before.heads.values()
             if h.rid in kept and h.rid not in fresh and any((h.namespace, path) in moved for path in h.files)
         }
-        if again:
 
-            @cache
-            def included(namespace: str, path: str) -> str | None:
-                rid = places.get((namespace, path))
-                return (
-                    next((text.text for text in self._documents.texts(tenant, [rid])), None)
-                    if rid is not None
-                    else None
-                )
+        @lru_cache(INCLUDES)
+        def included(namespace: str, path: str) -> str | None:
+            rid = places.get((namespace, path))
+            return next((t.text for t in self._documents.texts(tenant, [rid])), None) if rid is not None else None
 
-            made = {
-                text.ref.rid: read(text, self._readers, lambda path, n=text.namespace: included(n, path))  # type: ignore[misc]  # the default binds the namespace
-                for text in self._documents.texts(tenant, sorted(again))
-            }
-            store.put_documents(connection, tenant, ((document_row(r), document_summary(r)) for r in made.values()), at)
-            fresh |= made
-        return fresh
+        for batch in _batches(self._documents.texts(tenant, sorted(again))):
+            put([read(t, self._readers, lambda path, n=t.namespace: included(n, path)) for t in batch])  # type: ignore[misc]  # the default binds the namespace
+        return set(fresh)
 
     def _prose(
         self,
         connection: Connection,
         tenant: str,
-        fresh: dict[str, DocumentReading],
+        fresh: set[str],
         before: _Before,
         after: Mapping[str, DocumentHead],
         names: Mapping[str, Registry],
         workers: Workers,
         kept: Kept,
         progress: Progress,
-    ) -> None:
-        """Running text again where it, or a name in it, is new; `fresh` gets what was read."""
-        due = {rid for rid, r in fresh.items() if has_prose(r.reader)}
+    ) -> set[str]:
+        """Running text again where it, or a name in it, is new. Which other documents say something else by that."""
+        due = {rid for rid in fresh if has_prose(after[rid].reader)}
         for namespace, registry in names.items():
             new = spellings(registry) ^ (spellings(before.names[namespace]) if namespace in before.names else set())
             wanted = {feature for line in new for feature in features(line.split("\t", 1)[0])}
@@ -243,22 +233,23 @@ class Refresh:
                     if may_spell(found, wanted)
                 }
         claims = Claims(workers, kept, names, len(due), progress)
-        loaded = {r.document.rid: r for r in self._readings(connection, tenant, sorted(due - set(fresh)))}
+        others: set[str] = set()
         for batch in _batches(self._documents.texts(tenant, sorted(due))):
-            known = {t.ref.rid: fresh.get(t.ref.rid) or loaded[t.ref.rid] for t in batch}
-            made = claims.read(batch, {rid: r.reader for rid, r in known.items()})
+            made = claims.read(batch, {t.ref.rid: after[t.ref.rid].reader for t in batch})
             if self._ask is not None:
                 made |= {t.ref.rid: self._proposed(t, names[t.namespace], made[t.ref.rid]) for t in batch}
-            told = {rid: claims for rid, claims in made.items() if rid in fresh or claims != known[rid].prose}
+            # Of what was read just now nothing is known of running text yet.
+            told = {rid: (claims, after[rid].joined) for rid, claims in made.items() if rid in fresh}
+            for known in self._readings(connection, tenant, sorted(set(made) - fresh)):
+                if (found := made[rid := known.document.rid]) != known.prose:
+                    told[rid] = (found, dependence(known.reading, ()))
+                    others.add(rid)
             store.put_prose(
                 connection,
                 tenant,
-                {
-                    rid: ([to_json(c) for c in claims], dependence(known[rid].reading, claims))
-                    for rid, claims in told.items()
-                },
+                {rid: ([to_json(c) for c in found], heard(own, found)) for rid, (found, own) in told.items()},
             )
-            fresh |= {rid: replace(known[rid], prose=claims) for rid, claims in told.items()}
+        return others
 
     def _readings(self, connection: Connection, tenant: str, rids: list[str]) -> list[DocumentReading]:
         return [document_reading(row) for row in store.document_rows(connection, tenant, rids)] if rids else []
@@ -267,21 +258,29 @@ class Refresh:
         self,
         connection: Connection,
         tenant: str,
-        fresh: dict[str, DocumentReading],
+        fresh: set[str],
         gone: set[str],
         before: _Before,
         entities: Sequence[Entity],
         names: Mapping[str, Registry],
         at: datetime,
     ) -> tuple[dict[str, int], list[dict[str, Any]]]:
-        """Claims of what was read again, of what they are joined with, and of documents whose names mean something else now."""
+        """Claims of what was read again, of what they are joined with, and of documents whose names mean something else now.
+
+        By parts, twice: what the names at the ends of all claims mean is known only when all of them are.
+        """
         heads = store.document_heads(connection, tenant)
-        due = set(fresh)
-        whole = _together(before.heads, heads, due | gone)
-        due |= {rid for rid, head in heads.items() if head.namespace in whole}
-        found = self._joined(connection, tenant, fresh, due)
-        ends = store.list_ends(connection, tenant)
-        known = meanings(end_names(ends), names)
+        due = fresh | beside(heads, together(before.heads, heads, fresh | gone))
+        found: list[Joined] = []
+        part: list[str] = []
+        for part in parts(heads, due):
+            found = self._joined(connection, tenant, part)
+            ends: dict[str, list[RawClaim]] = {rid: [] for rid in part}
+            for reading, _, claim in found:
+                ends[reading.document.rid].append(claim)
+            store.put_ends(connection, tenant, {rid: end_texts(claims) for rid, claims in ends.items()})
+        last, ends_now = (part, found), store.list_ends(connection, tenant)
+        known = meanings(end_names(ends_now), names)
         past = meanings(end_names(before.ends), before.names)
         moved: dict[str, list[str]] = {}
         for (namespace, raw), meant in known.found.items():
@@ -292,37 +291,27 @@ class Refresh:
             for namespace, texts in sorted(moved.items())
             for rid in store.list_with_ends(connection, tenant, namespace, texts)
         } - due
-        if more:
-            whole = _together(before.heads, heads, {rid for rid in more if heads[rid].joined == JOINED})
-            more |= {rid for rid, head in heads.items() if head.namespace in whole}
-            found = self._joined(connection, tenant, fresh, due | more)
-        live = store.live_claims(connection, tenant, sorted(due | more | gone))
-        made = resolved(found, known)
-        store.retract_claims(connection, tenant, sorted(set(live) - {rid for rid, _, _ in made}), at)
-        # One by one: the rows of a hundred thousand claims take several times the memory of the claims.
-        rows = (claim_row(rid, edge, claim) for rid, edge, claim in made)
-        store.add_claims(connection, tenant, (row for row in rows if live.get(row["rid"]) != row["digest"]), at)
+        made_of_several = {rid for rid in more if heads[rid].joined == JOINED}
+        due |= more | beside(heads, together(before.heads, heads, made_of_several))
+        store.retract_claims(connection, tenant, sorted(store.live_claims(connection, tenant, sorted(gone))), at)
+        for part in parts(heads, due):
+            found = last[1] if part == last[0] else self._joined(connection, tenant, part)
+            live, made = store.live_claims(connection, tenant, part), resolved(found, known)
+            store.retract_claims(connection, tenant, sorted(set(live) - {rid for rid, _, _ in made}), at)
+            # One by one: the rows of a hundred thousand claims take several times the memory of the claims.
+            rows = (claim_row(rid, edge, claim) for rid, edge, claim in made)
+            store.add_claims(connection, tenant, (row for row in rows if live.get(row["rid"]) != row["digest"]), at)
         entity_store.replace_entities(connection, tenant, entities, before.entities)
         entity_store.replace_ambiguous(connection, tenant, known.ambiguous())
         claims, edges = store.count_claims(connection, tenant)
         return {"claims": claims, "edges": edges}, store.list_problems(connection, tenant)
 
-    def _joined(
-        self, connection: Connection, tenant: str, fresh: Mapping[str, DocumentReading], due: set[str]
-    ) -> list[tuple[DocumentReading, Classification, RawClaim]]:
-        """Claims of documents, joined namespace by namespace; keeps the names at their ends."""
+    def _joined(self, connection: Connection, tenant: str, rids: list[str]) -> list[Joined]:
+        """Claims of documents, joined namespace by namespace."""
         by_namespace: dict[str, list[DocumentReading]] = {}
-        for reading in (
-            *(fresh[rid] for rid in sorted(due & set(fresh))),
-            *self._readings(connection, tenant, sorted(due - set(fresh))),
-        ):
+        for reading in self._readings(connection, tenant, rids):
             by_namespace.setdefault(reading.namespace, []).append(reading)
-        found = [item for _, readings in sorted(by_namespace.items()) for item in joined(readings)]
-        ends: dict[str, list[RawClaim]] = {rid: [] for rid in due}
-        for reading, _, claim in found:
-            ends[reading.document.rid].append(claim)
-        store.put_ends(connection, tenant, {rid: end_texts(claims) for rid, claims in ends.items()})
-        return found
+        return [item for _, readings in sorted(by_namespace.items()) for item in joined(readings)]
 
     def _proposed(self, text: SourceText, registry: Registry, found: tuple[RawClaim, ...]) -> tuple[RawClaim, ...]:
         """With what a model proposes; a model that does not answer costs its proposals and nothing else."""
@@ -337,6 +326,15 @@ class Refresh:
         return found + more
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Of a document that was read: where it is, and which files it was read with. Its reading is in the store, not in memory."""
+
+    namespace: str
+    path: str
+    files: tuple[str, ...]
+
+
 class _Before:
     """What held before a refresh."""
 
@@ -347,19 +345,6 @@ class _Before:
         self.ends = ends
         self.entities = entities
         self.names = registries(entities, {head.namespace for head in heads.values()})
-
-
-def _together(
-    before: Mapping[str, DocumentHead], after: Mapping[str, DocumentHead], touched: Iterable[str]
-) -> set[str]:
-    """Namespaces whose documents must be joined anew: there are manifests, and one of the documents touched matters to them."""
-    manifests = {head.namespace for heads in (before, after) for head in heads.values() if head.joined == JOINED}
-    return {
-        head.namespace
-        for rid in touched
-        for heads in (before, after)
-        if (head := heads.get(rid)) is not None and head.joined
-    } & manifests
 
 
 def _problems(stored: Iterable[dict[str, Any]]) -> list[Problem]:

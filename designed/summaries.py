@@ -64,8 +64,12 @@ def dependence(reading: Reading, prose: Sequence[RawClaim]) -> int:
         c.rule.startswith(("kubernetes.", "backstage.")) for c in reading.claims
     ):
         return JOINED
-    heard = bool(reading.facts) or any(c.relation != "CALLS" for c in (*reading.claims, *prose))
-    return HEARD if heard else ALONE
+    return heard(HEARD if reading.facts else ALONE, (*reading.claims, *prose))
+
+
+def heard(own: int, claims: Iterable[RawClaim]) -> int:
+    """How far a document depends on others that by itself does so as far as `own`, with more claims of its own."""
+    return max(own, HEARD if any(c.relation != "CALLS" for c in claims) else ALONE)
 
 
 def grouped(rows: Iterable[tuple[str, str, str]]) -> list[Introduction]:

@@ -103,7 +103,9 @@ def stored(database: Database, tenant: str) -> tuple[list, list, list]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_any_sequence_of_changes_ends_where_a_fresh_read_does(database: Database, clock, seed: int) -> None:
+def test_any_sequence_of_changes_ends_where_a_fresh_read_does(
+    database: Database, clock, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = random.Random(seed)
     folder = Folder()
     folder.texts_by_path = {path: body(kind, rng) for path, kind in KINDS.items() if rng.random() < 0.7}
@@ -119,7 +121,11 @@ def test_any_sequence_of_changes_ends_where_a_fresh_read_does(database: Database
                 folder.texts_by_path[rng.choice(["a.md", "b.md", "c.md", "x/d.md"])] = moved
             else:
                 folder.texts_by_path[path] = body(KINDS[path], rng)
-        result = control.refresh("default")
+        # Documents one by one, against all of them at once.
+        with monkeypatch.context() as small:
+            small.setattr("designed.run.BATCH_BYTES", 1)
+            small.setattr("designed.parts.PART", 1 + seed % 2)
+            result = control.refresh("default")
         fresh = Refresh(database, folder, READERS, clock, lambda _tenant: (), workers=1).refresh(f"fresh{step}")
         assert stored(database, "default") == stored(database, f"fresh{step}"), (seed, step)
         assert (result["claims"], result["edges"], result["problems"]) == (
