@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -151,6 +152,12 @@ class Names:
             else RawName(spelling, "" if entity is not None and len(resolved.candidates) < 2 else kind)
         )
         return Name(shift + item.start, shift + item.end, shift + item.core_end, raw, key, kind, product is not None)
+
+
+def within(names: Sequence[Name], start: int, end: int) -> list[Name]:
+    """Those of `names`, in order of place, that begin in [start, end): a long paragraph is not looked through for each sentence."""
+    first, last = (bisect_left(names, place, key=lambda n: n.start) for place in (start, end))
+    return list(names[first:last])
 
 
 # What is left of "new-service" without its suffix is a word of every text, and no name.

@@ -18,7 +18,7 @@ from designed.extractors.front_matter import front_statements
 from designed.extractors.introductions_titles import own_title
 from designed.extractors.lists import keyed_statements, led_statements, list_statements
 from designed.extractors.modality import heading_modality, rejected
-from designed.extractors.names import BRINGS, Name, Names, brings, brought, names_of
+from designed.extractors.names import BRINGS, Name, Names, brings, brought, names_of, within
 from designed.extractors.nouns_en import operation, protocol
 from designed.extractors.prose_en import HINT, english_statements
 from designed.extractors.prose_ko import KO_HINT, korean_protocol, korean_statements
@@ -192,7 +192,7 @@ def _text(document: Document, block: Block, names: Names, context: Context) -> I
             not statements
             and len(pending) == 1
             and (more := quantities(flat.text[start:end]))
-            and not [n for n in found if start <= n.start < end]
+            and not within(found, start, end)
         ):
             # "A calls B. It must answer within p99 < 200 ms.": the number belongs to the one claim before it.
             place = document.lines.place(flat.span(bounds[index - 1][0], end)[0], flat.span(start, end)[1])

@@ -15,7 +15,7 @@ from designed.extractors.clauses_en import Predicate, predicates
 from designed.extractors.flat import Flat
 from designed.extractors.frames_en import frame_statements
 from designed.extractors.items import Item, items
-from designed.extractors.names import Name, brought
+from designed.extractors.names import Name, brought, within
 from designed.extractors.nouns_en import noun_statements
 from designed.extractors.roles_en import role_statements
 from designed.extractors.statements import Context, Statement
@@ -81,7 +81,7 @@ def english_statements(
 ) -> tuple[list[Statement], Name | None]:
     """Statements of the sentence [start, end), and its single subject, for the pronouns of the next."""
     text = flat.text[start:end]
-    inside = _parts([n for n in names if start <= n.start < end], flat.text)
+    inside = _parts(within(names, start, end), flat.text)
     if _MESSAGING.search(text):
         inside = [n for n in inside if not _event_of(flat, n)]
         inside = sorted([*inside, *brought(flat, start, end, inside)], key=lambda n: n.start)

@@ -14,7 +14,7 @@ from designed.extractors.context_ko import implicit, make, modality_of, shelved
 from designed.extractors.events_ko import event_statements
 from designed.extractors.flat import Flat
 from designed.extractors.lexicon_ko import ASYNC, FRAMES, GIVER, RECEIVING, written
-from designed.extractors.names import Name, brought
+from designed.extractors.names import Name, brought, within
 from designed.extractors.nouns_ko import noun_statements
 from designed.extractors.parse_ko import Verb, parse
 from designed.extractors.passive_ko import passive_statements
@@ -69,7 +69,7 @@ def korean_statements(
     text = flat.text[start:end]
     if KO_HINT.search(text.lower()) is None:
         return [], None
-    inside = [n for n in names if start <= n.start < end]
+    inside = within(names, start, end)
     messaging = _MESSAGING.search(text) is not None
     if messaging or _RECEIVED.search(text):
         # What is just received may be any value: only a dotted name is an event then.
