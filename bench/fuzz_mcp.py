@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from filled_api import EVERYTHING, filled_app
+from filled_api import EVERYTHING, filled_service
 from mcp.client import Client
 
 from api.mcp_server import build_server, inside
-from nexus.store.embedded import EmbeddedPostgres
-from nexus.store.migrate import migrate
-from nexus.store.pool import Database
 
 TIMEOUT_S = 120.0
 # A value that a filled database knows, for arguments that are not in turn.
@@ -95,18 +91,8 @@ async def fuzz(app: Any) -> int:
 
 def main() -> int:
     """Number of answers that were wrong."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = EmbeddedPostgres(Path(folder) / "pg")
-        url = server.start()
-        try:
-            migrate(url)
-            app, runtime = filled_app(Database(url, size=4), Path(folder))
-            try:
-                return asyncio.run(fuzz(app))
-            finally:
-                runtime.close()
-        finally:
-            server.stop()
+    with filled_service() as app:
+        return asyncio.run(fuzz(app))
 
 
 if __name__ == "__main__":

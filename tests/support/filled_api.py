@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,8 @@ from nexus.ports.drift import DriftControl
 from nexus.ports.observed import AggregateControl
 from nexus.ports.span_log import SpanLogWriter
 from nexus.settings import load_settings
+from nexus.store.embedded import EmbeddedPostgres
+from nexus.store.migrate import migrate
 from nexus.store.pool import Database
 from nexus.wiring.runtime import Runtime
 
@@ -96,3 +101,20 @@ def filled_app(database: Database, folder: Path) -> tuple[FastAPI, Runtime]:
         max_body_bytes=1 << 20,
     )
     return build_app(context), runtime
+
+
+@contextmanager
+def filled_service() -> Iterator[FastAPI]:
+    """`filled_app` over a database of its own, for as long as the context lasts."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = EmbeddedPostgres(Path(folder) / "pg")
+        url = server.start()
+        try:
+            migrate(url)
+            app, runtime = filled_app(Database(url, size=4), Path(folder))
+            try:
+                yield app
+            finally:
+                runtime.close()
+        finally:
+            server.stop()
