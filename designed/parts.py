@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from designed.summaries import JOINED
@@ -14,30 +15,40 @@ PART: Final = 500
 
 def together(before: Mapping[str, DocumentHead], after: Mapping[str, DocumentHead], touched: Iterable[str]) -> set[str]:
     """Namespaces whose documents must be joined anew: there are manifests, and one of the documents touched matters to them."""
-    manifests = _with_manifests(before) | _with_manifests(after)
+    with_manifests = _with_manifests(before) | _with_manifests(after)
     return {
         head.namespace
         for rid in touched
         for heads in (before, after)
         if (head := heads.get(rid)) is not None and head.joined
-    } & manifests
+    } & with_manifests
 
 
-def beside(heads: Mapping[str, DocumentHead], namespaces: set[str]) -> set[str]:
-    """The documents of namespaces that are joined with one another: those that manifests depend on or are, and what has their path."""
-    paths = {(h.namespace, h.path) for h in heads.values() if h.joined and h.namespace in namespaces}
-    return {rid for rid, h in heads.items() if (h.namespace, h.path) in paths}
+def manifests(heads: Mapping[str, DocumentHead], namespaces: set[str]) -> set[str]:
+    """The documents of namespaces whose claims are made of several."""
+    return {rid for rid, head in heads.items() if head.joined == JOINED and head.namespace in namespaces}
 
 
-def parts(heads: Mapping[str, DocumentHead], due: set[str]) -> Iterator[list[str]]:
-    """`due` in parts: of a namespace with manifests what is joined is one part, however large; all else stands by itself."""
-    whole = beside(heads, _with_manifests(heads)) & due
-    groups: dict[str, list[str]] = {}
-    for rid in sorted(whole):
-        groups.setdefault(heads[rid].namespace, []).append(rid)
-    yield from (rids for _, rids in sorted(groups.items()))
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Documents whose claims are made at one time; those `beside` them say what matters to these claims, and are made elsewhere."""
+
+    rids: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+
+
+def parts(heads: Mapping[str, DocumentHead], due: set[str]) -> Iterator[Part]:
+    """`due` in parts: the manifests of a namespace are one, however many they are; all else stands by itself."""
+    whole = manifests(heads, {heads[rid].namespace for rid in due}) & due
+    for namespace in sorted({heads[rid].namespace for rid in whole}):
+        own = {rid for rid in whole if heads[rid].namespace == namespace}
+        here = {rid: head for rid, head in heads.items() if head.namespace == namespace}
+        # What else has a path is needed to tell whose the path is.
+        paths = {head.path for head in here.values() if head.joined}
+        others = (rid for rid, head in here.items() if head.path in paths and rid not in own)
+        yield Part(tuple(sorted(own)), tuple(sorted(others)))
     alone = sorted(due - whole)
-    yield from (alone[i : i + PART] for i in range(0, len(alone), PART))
+    yield from (Part(tuple(alone[i : i + PART])) for i in range(0, len(alone), PART))
 
 
 def _with_manifests(heads: Mapping[str, DocumentHead]) -> set[str]:

@@ -174,6 +174,13 @@ def joined(readings: Iterable[DocumentReading]) -> list[Joined]:
     return [(keyed[key], level, raw) for key, level, raw in _joined(keyed)]
 
 
+def overheard(r: DocumentReading) -> DocumentReading:
+    """A document as far as it matters to the claims of others: its facts, and who publishes and subscribes to what, without the words."""
+    said = (c for c in (*r.reading.claims, *r.prose) if c.relation != "CALLS")
+    claims = tuple(replace(c, place=replace(c.place, quote="")) for c in said)
+    return replace(r, reading=Reading(claims=claims, facts=r.reading.facts), prose=(), signature=b"")
+
+
 def resolved(found: Iterable[Joined], known: Meanings) -> list[tuple[str, str, Claim]]:
     """(rid, edge's rid, claim) of joined claims. A weak one alone makes no edge, but is kept beside what may come."""
     claims = []
@@ -267,6 +274,7 @@ __all__ = [
     "is_weak",
     "joined",
     "meanings",
+    "overheard",
     "read",
     "read_prose",
     "registries",

@@ -23,9 +23,20 @@ from designed.extractors.documents import MARKUPS
 from designed.extractors.model_proposals import Ask, proposals
 from designed.extractors.prose import has_prose
 from designed.kept import KEPT_FROM, Kept
-from designed.parts import beside, parts, together
+from designed.parts import PART, Part, manifests, parts, together
 from designed.passes import Claims, Names, Progress
-from designed.pipeline import VERSION, DocumentReading, Joined, joined, meanings, read, registries, resolved, spellings
+from designed.pipeline import (
+    VERSION,
+    DocumentReading,
+    Joined,
+    joined,
+    meanings,
+    overheard,
+    read,
+    registries,
+    resolved,
+    spellings,
+)
 from designed.reader import RawClaim, Reader
 from designed.rows import claim_row, digest, document_reading, document_row, document_summary
 from designed.signature import features, may_spell
@@ -251,8 +262,8 @@ class Refresh:
             )
         return others
 
-    def _readings(self, connection: Connection, tenant: str, rids: list[str]) -> list[DocumentReading]:
-        return [document_reading(row) for row in store.document_rows(connection, tenant, rids)] if rids else []
+    def _readings(self, connection: Connection, tenant: str, rids: Sequence[str]) -> list[DocumentReading]:
+        return [document_reading(row) for row in store.document_rows(connection, tenant, list(rids))] if rids else []
 
     def _claims(
         self,
@@ -270,12 +281,12 @@ class Refresh:
         By parts, twice: what the names at the ends of all claims mean is known only when all of them are.
         """
         heads = store.document_heads(connection, tenant)
-        due = fresh | beside(heads, together(before.heads, heads, fresh | gone))
+        due = fresh | manifests(heads, together(before.heads, heads, fresh | gone))
         found: list[Joined] = []
-        part: list[str] = []
+        part = Part(())
         for part in parts(heads, due):
             found = self._joined(connection, tenant, part)
-            ends: dict[str, list[RawClaim]] = {rid: [] for rid in part}
+            ends: dict[str, list[RawClaim]] = {rid: [] for rid in part.rids}
             for reading, _, claim in found:
                 ends[reading.document.rid].append(claim)
             store.put_ends(connection, tenant, {rid: end_texts(claims) for rid, claims in ends.items()})
@@ -292,11 +303,11 @@ class Refresh:
             for rid in store.list_with_ends(connection, tenant, namespace, texts)
         } - due
         made_of_several = {rid for rid in more if heads[rid].joined == JOINED}
-        due |= more | beside(heads, together(before.heads, heads, made_of_several))
+        due |= more | manifests(heads, together(before.heads, heads, made_of_several))
         store.retract_claims(connection, tenant, sorted(store.live_claims(connection, tenant, sorted(gone))), at)
         for part in parts(heads, due):
             found = last[1] if part == last[0] else self._joined(connection, tenant, part)
-            live, made = store.live_claims(connection, tenant, part), resolved(found, known)
+            live, made = store.live_claims(connection, tenant, list(part.rids)), resolved(found, known)
             store.retract_claims(connection, tenant, sorted(set(live) - {rid for rid, _, _ in made}), at)
             # One by one: the rows of a hundred thousand claims take several times the memory of the claims.
             rows = (claim_row(rid, edge, claim) for rid, edge, claim in made)
@@ -306,12 +317,17 @@ class Refresh:
         claims, edges = store.count_claims(connection, tenant)
         return {"claims": claims, "edges": edges}, store.list_problems(connection, tenant)
 
-    def _joined(self, connection: Connection, tenant: str, rids: list[str]) -> list[Joined]:
-        """Claims of documents, joined namespace by namespace."""
+    def _joined(self, connection: Connection, tenant: str, part: Part) -> list[Joined]:
+        """Claims of the documents of a part, joined namespace by namespace."""
         by_namespace: dict[str, list[DocumentReading]] = {}
-        for reading in self._readings(connection, tenant, rids):
+        for reading in self._readings(connection, tenant, part.rids):
             by_namespace.setdefault(reading.namespace, []).append(reading)
-        return [item for _, readings in sorted(by_namespace.items()) for item in joined(readings)]
+        for start in range(0, len(part.beside), PART):
+            for reading in self._readings(connection, tenant, part.beside[start : start + PART]):
+                by_namespace[reading.namespace].append(overheard(reading))
+        own = set(part.rids)
+        found = (item for _, readings in sorted(by_namespace.items()) for item in joined(readings))
+        return [item for item in found if item[0].document.rid in own]
 
     def _proposed(self, text: SourceText, registry: Registry, found: tuple[RawClaim, ...]) -> tuple[RawClaim, ...]:
         """With what a model proposes; a model that does not answer costs its proposals and nothing else."""

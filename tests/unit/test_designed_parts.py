@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from designed import parts as module
-from designed.parts import beside, parts, together
+from designed.parts import Part, manifests, parts, together
 from designed.summaries import ALONE, HEARD, JOINED
 from nexus.store.designed import DocumentHead
 
@@ -24,25 +24,26 @@ SHOP = heads(
 )
 
 
-def test_a_namespace_with_manifests_is_one_part_but_for_what_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_manifests_of_a_namespace_are_one_part_beside_what_matters_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PART", 2)
     # `d` has the path of a manifest, and what a path means is told by all that have it.
-    assert list(parts(SHOP, set(SHOP))) == [["b", "c", "d"], ["a", "e"], ["f"]]
+    assert list(parts(SHOP, set(SHOP))) == [Part(("c",), ("b", "d")), Part(("a", "b")), Part(("d", "e")), Part(("f",))]
 
 
 def test_only_what_is_due_is_in_a_part() -> None:
-    assert list(parts(SHOP, {"a", "b", "f"})) == [["b"], ["a", "f"]]
+    assert list(parts(SHOP, {"a", "b", "f"})) == [Part(("a", "b", "f"))]
+    assert list(parts(SHOP, {"c"})) == [Part(("c",), ("b", "d"))]
     assert list(parts(SHOP, set())) == []
 
 
-def test_one_document_that_manifests_depend_on_has_the_others_joined_anew() -> None:
+def test_one_document_that_manifests_depend_on_has_them_joined_anew() -> None:
     assert together(SHOP, SHOP, {"b"}) == {"shop"}
     assert together(SHOP, SHOP, {"a"}) == set()
     assert together(SHOP, SHOP, {"e"}) == set()
-    assert beside(SHOP, {"shop"}) == {"b", "c", "d"}
+    assert manifests(SHOP, {"shop"}) == {"c"}
 
 
 def test_manifests_that_went_still_count_for_what_they_had_joined() -> None:
     after = {rid: head for rid, head in SHOP.items() if rid != "c"}
     assert together(SHOP, after, {"c"}) == {"shop"}
-    assert beside(after, {"shop"}) == {"b"}
+    assert manifests(after, {"shop"}) == set()
