@@ -51,6 +51,7 @@ BASE_NS, WARM_NS = 1_768_478_400_000_000_000, 120_000_000_000
 HTTP = {"http.request.method": "GET", "server.address": "svc.local", "url.full": "http://svc.local/items/{n}"}
 RPC = {"rpc.system": "grpc", "rpc.service": "shop.Cart", "rpc.method": "Get", "server.address": "cart"}
 KAFKA = {"messaging.system": "kafka", "messaging.destination.name": "orders"}
+POSTGRES = {"db.system": "postgresql", "db.name": "orders", "server.address": "pg1", "network.peer.address": "10.0.0.1"}
 SHAPE = (
     (2, -1, 0, {"http.request.method": "POST", "url.path": "/checkout"}),
     (1, 0, 0, {}),
@@ -58,12 +59,7 @@ SHAPE = (
     (2, 2, 1, {"http.request.method": "GET", "url.path": "/items/{n}"}),
     (3, 3, 1, RPC),
     (2, 4, 2, RPC),
-    (
-        3,
-        5,
-        2,
-        {"db.system": "postgresql", "db.name": "orders", "server.address": "pg1", "network.peer.address": "10.0.0.1"},
-    ),
+    (3, 5, 2, POSTGRES),
     (4, 3, 1, KAFKA),
     (5, 7, 3, KAFKA | {"messaging.operation.type": "process"}),
     (3, 0, 0, HTTP),
