@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diff.counts import many
 from nexus.model.finding import Finding, Flag, State
 from nexus.ports.drift import Report
 
@@ -50,8 +51,9 @@ def digest(report: Report, resolved: Sequence[Finding] = ()) -> Digest:
         if found
     )
     window = f"{report.run.window_from:%Y-%m-%d} to {report.run.window_to:%Y-%m-%d}"
+    conflicts = many(totals["conflict"], "conflict")
     headline = (
-        f"Drift {report.run.environment or 'in all environments'}, {window}: {len(fresh)} new, {len(gone)} resolved; {totals['conflict']} conflicts, {totals['doc_only']} documented only, "
+        f"Drift {report.run.environment or 'in all environments'}, {window}: {len(fresh)} new, {len(gone)} resolved; {conflicts}, {totals['doc_only']} documented only, "
         f"{totals['observed_only']} observed only, {totals['undecided']} undecided"
     )
     return Digest(report.run.id, headline, sections, bool(fresh or gone or held))

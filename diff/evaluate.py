@@ -14,6 +14,7 @@ from datetime import timedelta
 from diff import stats
 from diff.cadence import Cadence
 from diff.compare import compare
+from diff.counts import many
 from diff.policy import Policy
 from diff.simulate import EPOCH, Cache, Sim, TrueEdge, says
 from nexus.model.claim import Quantity
@@ -285,7 +286,7 @@ def table(scores: Iterator[tuple[Scenario, Score]]) -> Iterator[str]:
         if scenario.per_edge:
             rate = f"{score.false_absent} ({score.false_absent / max(score.worlds, 1):.1%} of all)"
         limit = f"{scenario.limit:.0%}" if scenario.limit is not None else "-"
-        missed = f"{score.missed}{f' ({score.renamed} renames proposed)' if score.renamed else ''}"
+        missed = f"{score.missed} ({many(score.renamed, 'rename')} proposed)" if score.renamed else f"{score.missed}"
         cells = (
             scenario.name,
             score.worlds,

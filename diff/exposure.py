@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from diff import cadence, hosts, rhythm, silence, stats
+from diff.counts import is_are, many
 from diff.families import CALLS, MESSAGING, UNKNOWN, family
 from diff.subject import Subject
 from diff.traits import ASYNCHRONOUS
@@ -19,6 +20,8 @@ from nexus.model.service import NodeKind
 
 if TYPE_CHECKING:
     from diff.world import ServiceHistory, World
+
+SAY_HOW_SAMPLED = "say how traces are sampled (NEXUS_DIFF__SAMPLING=none or head), or send tracestate probabilities"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def _visible(subject: Subject, world: World, service: ServiceHistory | None) -> 
             )
         return _none(
             "source_unseen",
-            f"no span of {source.name} in the window, of which {gap.bit_count()} days could not be read",
+            f"no span of {source.name} in the window, of which {many(gap.bit_count(), 'day')} could not be read",
             "read the missing ranges again",
         )
     opportunities = _opportunities(subject, world, service)
@@ -120,7 +123,7 @@ def _visible(subject: Subject, world: World, service: ServiceHistory | None) -> 
             else f"{source.name} handled no request"
         )
         return _none(
-            "no_exposure", f"{what} in {world.evidence.days} days, so there was no occasion", "wait for traffic"
+            "no_exposure", f"{what} in {many(world.evidence.days, 'day')}, so there was no occasion", "wait for traffic"
         )
     return None
 
@@ -191,11 +194,12 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
                 exposure,
             )
         needed_days = stats.silent_days_needed(before.active, before.days, policy.ceased_max)
+        rhythm_days, silent_days = many(before.days, "day"), many(before.silent, "silent day")
         return Absence(
             "weak",
             "silent_within_rhythm",
-            f"last seen on {before.last:%Y-%m-%d}; active on {before.active} of {before.days} days before, so {before.silent} silent days are within its rhythm",
-            f"one sighting, or {max(needed_days - before.silent, 1)} more silent days",
+            f"last seen on {before.last:%Y-%m-%d}; active on {before.active} of {rhythm_days} before, so {silent_days} {is_are(before.silent)} within its rhythm",
+            f"one sighting, or {many(max(needed_days - before.silent, 1), 'more silent day')}",
             exposure,
         )
     if declared is not None:
@@ -215,31 +219,30 @@ def _bounded(subject: Subject, world: World, service: ServiceHistory, control: f
             exposure,
         )
     if world.sampling(service) == "unknown":
-        change = "say how traces are sampled (NEXUS_DIFF__SAMPLING=none or head), or send tracestate probabilities"
         return Absence(
             "weak",
             "sampling_unknown",
             f"it is not known how the traces are sampled, so their silence decides nothing; if all were kept it {because}",
-            change,
+            SAY_HOW_SAMPLED,
             exposure,
         )
     if enough:
         return Absence(
             "strong",
             "absent",
-            f"nothing in {m:,} requests on {days} days, which {because}",
+            f"nothing in {many(m, 'request')} on {many(days, 'day')}, which {because}",
             "one call in a trace, or a corrected document",
             exposure,
         )
     missing = [
-        f"{needed - m:,} more requests" if m < needed else "",
-        f"{days_min - days} more covered days" if days < days_min else "",
+        many(needed - m, "more request") if m < needed else "",
+        many(days_min - days, "more covered day") if days < days_min else "",
     ]
     wanted = " and ".join(part for part in missing if part)
     return Absence(
         "weak",
         "too_little_exposure",
-        f"nothing in {m:,} requests on {days} days, which {because}",
+        f"nothing in {many(m, 'request')} on {many(days, 'day')}, which {because}",
         f"{wanted} of {subject.source.name} without it would decide",
         exposure,
     )
@@ -270,8 +273,18 @@ def _by_schedule(
         return Absence(
             "strong",
             "absent",
-            f"none of {firings} scheduled firings ({declared.text}) was seen; missing them all by chance: {miss:.1e}",
+            f"none of {many(firings, 'scheduled firing')} ({declared.text}) was seen; missing them all by chance: {miss:.1e}",
             "one firing in a trace, or a corrected document",
+            exposure,
+        )
+    because = f"{many(firings, 'scheduled firing')} ({declared.text}) at a sampling ratio of {ratio:.1%} can all be missed (chance {miss:.0%})"
+    lost, unread = _lost_firings(subject, world, declared, after)
+    if lost and (1 - ratio * control) ** (firings + unread) <= world.policy.cadence_miss_max:
+        return Absence(
+            "none",
+            "pipeline_gap",
+            f"{lost} of the days could not be read completely; in the rest {because}",
+            "read the missing ranges again",
             exposure,
         )
     wanted = 1 - world.policy.cadence_miss_max ** (1 / firings) if firings else 1.0
@@ -283,7 +296,7 @@ def _by_schedule(
     return Absence(
         "none",
         "cadence_exceeds_window",
-        f"{firings} scheduled firings ({declared.text}) at a sampling ratio of {ratio:.1%} can all be missed (chance {miss:.0%})",
+        because,
         remedy,
         exposure,
     )
@@ -295,6 +308,18 @@ def scheduled_firings(subject: Subject, world: World, declared: cadence.Cadence,
     return declared.firings(
         [world.day(offset) for offset in range(after + 1, world.evidence.days) if covered >> offset & 1]
     )
+
+
+def _lost_firings(subject: Subject, world: World, declared: cadence.Cadence, after: int) -> tuple[int, int]:
+    """Days that could not be read since the source is known, behind the offset `after`, and the firings declared on them."""
+    alive = world.alive_mask(subject.source)
+    known = (alive & -alive).bit_length() - 1
+    lost = [
+        world.day(offset)
+        for offset in range(max(after + 1, known), world.evidence.days)
+        if world.gap_mask >> offset & 1
+    ]
+    return len(lost), declared.firings(lost)
 
 
 def sampling_ratio(world: World, service: ServiceHistory) -> float | None:

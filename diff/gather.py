@@ -88,18 +88,21 @@ def subject_of(
     source, target, window = pair.source, pair.target, indexes.window
     edges = like(pair.relation, source, target, environment, window)
     past = edges if indexes.past is window else like(pair.relation, source, target, environment, indexes.past)
+    if any(e.infrastructure for e in past) and not all(e.infrastructure for e in past):
+        # Checks and telemetry beside traffic are edges of their own, and go on where the traffic has ended. Alone they may be what is meant.
+        edges, past = _traffic(edges), _traffic(past)
     deliveries: Edges = ()
     other: Edges = ()
     opposite: Edges = ()
     if pair.relation == "CALLS" and target.kind != NodeKind.TOPIC:
         deliveries = window.between(DELIVERS, source, target, environment)
         if given & ASYNCHRONOUS:
-            other = edges
+            other = _traffic(edges)
             edges, past = (_by_message(source, target, via, environment, index) for index in (window, indexes.past))
         else:
             other = deliveries
         if ("CALLS", target.key, source.key) not in documented:
-            opposite = window.between(CALLS, target, source, environment)
+            opposite = _traffic(window.between(CALLS, target, source, environment))
     elif pair.relation == "PUBLISHES":
         consumers = [end for key in target.identities for end in indexes.consumers.get(key, ())]
         deliveries = tuple(
@@ -144,6 +147,11 @@ def subject_of(
         through,
         given,
     )
+
+
+def _traffic(edges: Edges) -> Edges:
+    """Without health checks and telemetry, which are no contrary observation."""
+    return tuple([e for e in edges if not e.infrastructure]) if any(e.infrastructure for e in edges) else edges
 
 
 def _by_message(source: End, target: End, via: Via, environment: str, index: EdgeIndex) -> Edges:

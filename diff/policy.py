@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # Rules that are code and not numbers. Raised when a verdict's meaning changes, so that stored runs are not taken for the new one.
-RULES_VERSION = 4
+RULES_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
+from diff.counts import many, there
 from diff.families import UNKNOWN, compatible, family
 from diff.world import World
 from nexus.model.edge import ObservedEdge
@@ -69,14 +70,15 @@ def _presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
     for edge in edges:
         first = edge.first_seen if first is None or (edge.first_seen is not None and edge.first_seen < first) else first
         last = edge.last_seen if last is None or (edge.last_seen is not None and edge.last_seen > last) else last
-        clusters += edge.support.instance_hours
-        # Retries of one request are no sightings of their own.
         count = amount(edge)
         every += count
-        own += max(count - edge.retries, 0)
-        kept += world.history(edge).traces
-        shown += len({x.trace_id for x in edge.exemplars}) if edge.exemplars else 0
         days += edge.active_days
+        # Neither probes nor retries of one request are sightings of their own.
+        if not edge.infrastructure:
+            clusters += edge.support.instance_hours
+            own += max(count - edge.retries, 0)
+            kept += world.history(edge).traces
+            shown += len({x.trace_id for x in edge.exemplars}) if edge.exemplars else 0
         chance = max(chance, misresolution(edge, world))
     traces, hours, needed = (
         min(own, max(kept, shown)),
@@ -85,13 +87,12 @@ def _presence(edges: Sequence[ObservedEdge], world: World) -> Presence:
     )
     missing = []
     if clusters < needed:
-        missing.append(f"{needed} independent sightings (instance x hour), there are {clusters}")
+        missing.append(f"{many(needed, 'independent sighting')} (instance x hour), {there(clusters)}")
     if hours < policy.hours_min:
-        missing.append(
-            f"{policy.hours_min} different hours, there is {hours}" if hours else f"{policy.hours_min} different hours"
-        )
+        wanted = many(policy.hours_min, "different hour")
+        missing.append(f"{wanted}, {there(hours)}" if hours else wanted)
     if traces < policy.traces_min:
-        missing.append(f"{policy.traces_min} traces, there is {traces}")
+        missing.append(f"{many(policy.traces_min, 'trace')}, {there(traces)}")
     return Presence(clusters, needed, hours, traces, first, last, days, every, tuple(missing))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diff import stats
+from diff.counts import many
 from diff.subject import Subject
 from diff.traits import PROMISES
 from diff.world import World
@@ -70,7 +71,7 @@ def _latency(quantity: Quantity, allowed: float, edges: Sequence[ObservedEdge], 
     lower, upper = stats.share_lower(least, count, alpha), stats.share_upper(most, count, alpha)
     outcome = "violated" if lower > allowed else "met" if count and upper <= allowed else "inconclusive"
     name = quantity.metric.removeprefix("latency_").removesuffix("_ms").replace("_", ".")
-    text = f"{name} < {limit:g} ms: {outcome}, {_range(lower, upper)} of {count:,} calls took longer (allowed {allowed:.2%})"
+    text = f"{name} < {limit:g} ms: {outcome}, {_range(lower, upper)} of {many(count, 'call')} took longer (allowed {allowed:.2%})"
     return Promise(quantity.metric, limit, outcome, text, count, lower, upper)
 
 
@@ -106,7 +107,7 @@ def _success(quantity: Quantity, edges: Sequence[ObservedEdge], world: World) ->
         "success_rate",
         value,
         outcome,
-        f"success {wanted:.3%}: {outcome}, {errors:,} of {calls:,} calls failed ({_range(lower, upper)})",
+        f"success {wanted:.3%}: {outcome}, {errors:,} of {many(calls, 'call')} failed ({_range(lower, upper)})",
         calls,
         lower,
         upper,

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from diff.counts import is_are, many
 from diff.rhythm import Rhythm
 from diff.subject import Subject
 
@@ -51,9 +52,11 @@ def _hidden(
     more = since - before
     if more <= 0 or more < _HIDDEN_SHARE * usual or more < _DEVIATIONS * math.sqrt((before or 1) / len(silent)):
         return None
+    count = round(since)
+    names, these = ("names", "this one") if count == 1 else ("name", "these")
     return Doubt(
         "target_unresolvable",
-        f"since it fell silent, {since:,.0f} calls a day of {subject.source.name} name no target ({before:,.0f} before), and may be these",
+        f"since it fell silent, {many(count, 'call')} a day of {subject.source.name} {names} no target ({before:,.0f} before), and may be {these}",
         f"have {subject.target.name} send its spans, or name it in those calls (server.address, service.peer.name)",
     )
 
@@ -68,9 +71,10 @@ def _thin(
     expected = usual * since / before * len(silent)
     if math.exp(-expected) < limit:
         return None
+    count = round(since)
     return Doubt(
         "silent_within_rhythm",
-        f"since it fell silent, {since:,.0f} requests a day of {subject.source.name} are seen ({before:,.0f} before), which makes {expected:.1f} calls to be expected",
+        f"since it fell silent, {many(count, 'request')} a day of {subject.source.name} {is_are(count)} seen ({before:,.0f} before), which makes {expected:.1f} calls to be expected",
         f"more of the requests of {subject.source.name}: less sampling, or a longer silence",
     )
 

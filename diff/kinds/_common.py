@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diff import promises
+from diff.counts import many
 from diff.names import End
 from diff.presence import amount, presence
 from diff.subject import Subject, Verdict
@@ -38,7 +39,7 @@ def counted(edges: Sequence[ObservedEdge], noun: str = "call") -> str:
     count = sum([amount(e) for e in edges])
     messages = bool(edges) and not any(e.calls or not e.messages for e in edges)
     word = "message" if messages else noun
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+    return many(count, word)
 
 
 def support(ends: Sequence[End], edges: Sequence[ObservedEdge], world: World) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from diff import cadence
+from diff.counts import many
 from diff.kinds._common import strongest
 from diff.subject import Kind, Subject, Verdict
 from diff.traits import PROMISES, SEEN
@@ -29,7 +30,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     return Verdict(
         "off_schedule",
-        f"declared as {declared.text}, but active in {len(stray)} of {len(hours)} hours outside of it, first {stray[0]:%Y-%m-%d %H:00}",
+        f"declared as {declared.text}, but active in {len(stray)} of {many(len(hours), 'hour')} outside of it, first {stray[0]:%Y-%m-%d %H:00}",
         "activity on schedule only, or a corrected one",
         0.9,
         edge=strongest(subject.edges),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diff.counts import many
 from diff.kinds._common import counted, strongest
 from diff.subject import Kind, Subject, Verdict
 from diff.traits import PROMISES, SEEN
@@ -40,7 +41,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     cited = [x.trace_id for e in subject.edges for x in e.exemplars][:3]
     return Verdict(
         "too_many_calls",
-        f"at most {limit:g} per request are documented; {counted(subject.edges)} ({calls:,} without retries) came from {requests:,} requests, {calls / requests:.2f} each",
+        f"at most {limit:g} per request are documented; {counted(subject.edges)} ({calls:,} without retries) came from {many(requests, 'request')}, {calls / requests:.2f} each",
         "fewer calls, or another limit",
         0.99,
         edge=strongest(subject.edges),

@@ -4,7 +4,8 @@ Judged on days on which the source was covered: with 90 days of history an edge 
 2 silent days, one active on 30 days after 19, one active on 13 days after 56 (Beta(1/2, 1/2)-binomial posterior predictive
 below 1e-3). Days that could not be read do not count as silent. Nor is it silence where calls without a target began when the
 edge ended (a collector drops the callee's spans), or where so few of the source's requests are seen since that none is to be
-expected. Where a schedule is declared, sampling must not be able to have missed every firing since.
+expected. Where a schedule is declared, sampling must not be able to have missed every firing since. Where nobody knows how the
+traces are sampled, their silence decides nothing (drift.md section 3), and the finding stays undecided.
 
 A report is made every day, so one silence in a thousand looks is one false alarm every few years of each edge. The finding is
 undecided until a living edge of that rhythm would show such a silence in fewer than one year in a thousand, and has not shown one
@@ -19,6 +20,7 @@ from __future__ import annotations
 from typing import Final
 
 from diff import cadence, exposure, silence
+from diff.counts import many
 from diff.kinds._common import strongest
 from diff.rhythm import Rhythm, active_to_the_end, rhythm_of
 from diff.subject import Kind, Subject, Verdict
@@ -41,12 +43,11 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     ):
         return None
     missing, renamed = found.missing(world), world.renamed(subject.target)
-    said = f"last seen on {found.last:%Y-%m-%d}; active on {found.active} of {found.days} days before, silent on {found.silent} since (chance {found.chance:.1e})"
-    change = (
-        f"one more sighting; for a decision: {missing} more silent day{'' if missing == 1 else 's'}"
-        if missing
-        else "one more sighting"
-    )
+    unknown = world.sampling(world.service(subject.source, subject.environment)) == "unknown"
+    said = f"last seen on {found.last:%Y-%m-%d}; active on {found.active} of {many(found.days, 'day')} before, silent on {found.silent} since (chance {found.chance:.1e})"
+    wanted = [many(missing, "more silent day")] if missing else []
+    wanted += [exposure.SAY_HOW_SAMPLED] if unknown else []
+    change = f"one more sighting; for a decision: {'; '.join(wanted)}" if wanted else "one more sighting"
     if renamed is not None:
         said += f"; {renamed.new} appeared on {renamed.began} with the same neighbours, and may be its new name"
         change = f"say in entities.yaml whether {renamed.new} is {subject.target.name}"
@@ -54,8 +55,8 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         "silent_beyond_rhythm",
         said,
         change,
-        0.7 if missing or renamed else 1 - found.chance,
-        undecided=bool(missing or renamed),
+        0.7 if wanted or renamed else 1 - found.chance,
+        undecided=bool(wanted or renamed),
         edge=strongest(subject.edges or subject.past),
         details={
             "last_active": found.last.isoformat(),

@@ -29,7 +29,8 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         and not stopped.missing(world)
         and doubt(subject, stopped, world) is None
     )
-    ceased = ceased and world.sampling(world.service(subject.source, subject.environment)) != "tail"
+    sampling = world.sampling(world.service(subject.source, subject.environment))
+    ceased = ceased and sampling not in ("tail", "unknown")
     if not ceased and presence.total(subject.edges):
         return None
     found = world.absence(subject)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diff.counts import many
 from diff.kinds._common import counted, quoted, strongest, support
 from diff.presence import presence
 from diff.subject import Kind, Subject, Verdict
@@ -28,7 +29,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     found, missing = presence(edges, world), support(subject.ends, edges, world)
     return Verdict(
         "forbidden_call",
-        f"{quoted(rule)} forbids it, and it was seen in {counted(edges)} by {found.clusters:,} independent sightings",
+        f"{quoted(rule)} forbids it, and it was seen in {counted(edges)} by {many(found.clusters, 'independent sighting')}",
         f"for a decision: {missing}" if missing else "no more calls, or another rule",
         0.5 if missing else 0.99,
         undecided=bool(missing),

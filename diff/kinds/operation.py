@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from diff import presence, stats
+from diff.counts import there
 from diff.kinds._common import quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
 from diff.traits import EXPECTED, OPERATION, SEEN
@@ -52,11 +53,11 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     lower = stats.share_lower(total, total, world.policy.alpha)
     missing = support(subject.ends, subject.edges, world)
     if lower < world.policy.other_mode_share:
-        missing = "; ".join(part for part in (missing, f"59 calls without {wanted}, there are {total}") if part)
+        missing = "; ".join(part for part in (missing, f"59 calls without {wanted}, {there(total)}") if part)
     main = max(sorted(stray), key=lambda name: stray[name])
     return Verdict(
         "another_operation",
-        f"{quoted(subject.claims[0])} names {wanted}, but all {total:,} calls are to {', '.join(sorted(alike)[:3])}",
+        f"{quoted(subject.claims[0])} names {wanted}, but {'the one call is' if total == 1 else f'all {total:,} calls are'} to {', '.join(sorted(alike)[:3])}",
         f"for a decision: {missing}" if missing else f"a call to {wanted}, or a corrected document",
         0.5 if missing else lower,
         undecided=bool(missing),

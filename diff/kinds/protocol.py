@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from diff import presence, stats
+from diff.counts import is_are, many
 from diff.families import MESSAGING, UNKNOWN, family
 from diff.kinds._common import quoted, strongest, support
 from diff.subject import Kind, Subject, Verdict
@@ -37,14 +38,14 @@ def decide(subject: Subject, world: World) -> Verdict | None:
             part
             for part in (
                 missing,
-                f"a share of at least {world.policy.other_mode_share:.0%} (lower bound), {known} calls give {lower:.0%}",
+                f"a share of at least {world.policy.other_mode_share:.0%} (lower bound), {many(known, 'call')} {'gives' if known == 1 else 'give'} {lower:.0%}",
             )
             if part
         )
     main = max(sorted(counts), key=lambda name: counts[name])
     return Verdict(
         "another_protocol",
-        f"{quoted(subject.claims[0])} says {'/'.join(stated)}, but {other:,} of {known:,} calls are {main}",
+        f"{quoted(subject.claims[0])} says {'/'.join(stated)}, but {other:,} of {many(known, 'call')} {is_are(other)} {main}",
         f"for a decision: {missing}" if missing else f"calls over {stated[0]}, or a corrected document",
         0.5 if missing else lower,
         undecided=bool(missing),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diff.counts import many
 from diff.kinds._common import counted, strongest
 from diff.subject import Kind, Subject, Verdict
 from diff.world import World
@@ -24,7 +25,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
         return None
     return Verdict(
         "rarely_active",
-        f"{counted(subject.edges)}, active on {active.bit_count()} of {covered.bit_count()} days",
+        f"{counted(subject.edges)}, active on {active.bit_count()} of {many(covered.bit_count(), 'day')}",
         "a document",
         0.8,
         edge=edge,

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from typing import Final
 
+from diff.counts import many
 from diff.kinds._common import strongest
 from diff.subject import Kind, Subject, Verdict
 from diff.traits import PROMISES, SEEN
@@ -37,7 +38,7 @@ def decide(subject: Subject, _world: World) -> Verdict | None:
     cited = [{"trace_id": x.trace_id, "span_id": x.span_id} for x in edge.exemplars] if edge is not None else []
     return Verdict(
         "write_seen",
-        f"documented as read-only, but {writes[0][0]} was seen in {sum(w[1] for w in writes):,} calls",
+        f"documented as read-only, but {writes[0][0]} was seen in {many(sum(w[1] for w in writes), 'call')}",
         "no more writes, or a corrected document",
         0.95,
         edge=edge,

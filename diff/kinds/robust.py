@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diff.counts import many
 from diff.kinds._common import counted, strongest
 from diff.presence import presence
 from diff.subject import Kind, Subject, Verdict
@@ -22,7 +23,7 @@ def decide(subject: Subject, world: World) -> Verdict | None:
     active = world.active_mask(subject.edges).bit_count()
     return Verdict(
         "undocumented",
-        f"{counted(subject.edges)} on {active or found.active_days} days, {found.clusters:,} independent sightings",
+        f"{counted(subject.edges)} on {many(active or found.active_days, 'day')}, {many(found.clusters, 'independent sighting')}",
         "a document that names it",
         0.98,
         edge=strongest(subject.edges),

@@ -80,12 +80,15 @@ def window(report: Report, say: Say) -> str:
     """`2026-01-01 00:00 to 2026-01-29 00:00 UTC (28 closed days)`."""
     run, kind = report.run, report.body.get("window_kind", "")
     days = f"{round((run.window_to - run.window_from).total_seconds() / 86_400, 1):g}"
+    one = days == "1"
     kinds = {
-        "closed": "{days} closed days",
-        "running": "{days} days, the running day included: until seven closed days are covered",
-        "stated": "{days} days, as asked",
+        "closed": "{days} closed day" if one else "{days} closed days",
+        "running": "{days} day, the running one: until seven closed days are covered"
+        if one
+        else "{days} days, the running day included: until seven closed days are covered",
+        "stated": "{days} day, as asked" if one else "{days} days, as asked",
     }
-    said = say(kinds.get(kind, "{days} days"), days=days)
+    said = say(kinds.get(kind, "{days} day" if one else "{days} days"), days=days)
     return say(
         "{start} to {end} UTC ({kind})",
         start=f"{run.window_from:%Y-%m-%d %H:%M}",
@@ -110,18 +113,26 @@ def notes(report: Report, say: Say) -> list[str]:
     """What stands above all findings: what else there may be, and what could not be read."""
     found = []
     if unseen := report.body.get("unseen"):
+        edges, more = unseen["edges_seen"], f"{unseen['edges_unseen_chao1']:g}"
+        seen = say("{n} edge was seen" if edges == 1 else "{n} edges were seen", n=f"{edges:,}")
+        rest = say(
+            "about {more} more exists that was not" if more == "1" else "about {more} more exist that were not",
+            more=more,
+        )
         found.append(
             say(
-                "{n} edges were seen; about {more} more exist that were not (Chao1), and the next sighting is of a new one with a chance of {chance} (Good-Turing).",
-                n=f"{unseen['edges_seen']:,}",
-                more=f"{unseen['edges_unseen_chao1']:g}",
+                "{seen}; {rest} (Chao1), and the next sighting is of a new one with a chance of {chance} (Good-Turing).",
+                seen=seen,
+                rest=rest,
                 chance=f"{unseen['next_sighting_is_new_good_turing']:.2%}",
             )
         )
     if gaps := (report.body.get("coverage") or {}).get("gaps"):
         found.append(
             say(
-                "{n} ranges of the window could not be read completely; nothing is called absent because of them.",
+                "{n} range of the window could not be read completely; nothing is called absent because of it."
+                if len(gaps) == 1
+                else "{n} ranges of the window could not be read completely; nothing is called absent because of them.",
                 n=len(gaps),
             )
         )

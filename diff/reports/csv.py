@@ -6,6 +6,7 @@ import csv
 import io
 from typing import Final
 
+from diff import stats
 from diff.report import Format
 from diff.reports._words import clean, places
 from nexus.model.render import instant
@@ -43,6 +44,13 @@ COLUMNS = (
     "rate_upper",
     "active_day_upper",
     "first_detected",
+    # The rest of both sides' evidence (drift.md section 7); behind what earlier readers of the file know.
+    "revisions",
+    "quotes",
+    "error_low",
+    "error_high",
+    "traces",
+    "trace_query",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -60,7 +68,9 @@ def render(report: Report) -> str:
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for f in report.findings:
-        e, x = f.observed, f.exposure
+        e, x, claims = f.observed, f.exposure, f.designed.claims if f.designed is not None else ()
+        amount = (e.calls or e.messages) if e else 0
+        low, high = stats.jeffreys(min(e.errors, amount), amount) if e and amount else ("", "")
         row = (
             f.fingerprint,
             f.flag.value,
@@ -93,6 +103,12 @@ def render(report: Report) -> str:
             x.rate_upper if x else "",
             x.active_day_upper if x else "",
             instant(f.first_detected) or "",
+            " ".join(dict.fromkeys(c.document.revision for c in claims)),
+            " | ".join(" ".join(c.quote.split()) for c in claims),
+            round(low, 6) if isinstance(low, float) else low,
+            round(high, 6) if isinstance(high, float) else high,
+            " ".join(one.trace_id for one in e.exemplars) if e else "",
+            e.trace_query.query if e and e.trace_query is not None else "",
         )
         writer.writerow([cell(value) for value in row])
     return out.getvalue()

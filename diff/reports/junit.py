@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from diff.counts import many
 from diff.report import Format
 from diff.reports._words import clean, edge, line, places, say_in
 from nexus.model.finding import Finding, Flag, Severity, State
@@ -84,7 +85,7 @@ def _text(finding: Finding) -> str:
     if finding.observed is not None:
         e = finding.observed
         lines.append(
-            f"observed: {e.calls or e.messages} {'calls' if e.calls else 'messages'}, {e.errors} errors, traces {', '.join(x.trace_id for x in e.exemplars) or 'none kept'}"
+            f"observed: {many(e.calls or e.messages, 'call' if e.calls else 'message')}, {many(e.errors, 'error')}, traces {', '.join(x.trace_id for x in e.exemplars) or 'none kept'}"
         )
     if finding.what_would_change_this:
         lines.append(f"changes with: {finding.what_would_change_this}")

@@ -10,10 +10,11 @@ import pytest
 
 from diff.cadence import Cadence
 from diff.compare import kinds
+from diff.evidence import Evidence
 from diff.korean import finding_in, translated
 from diff.simulate import Sim, TrueEdge, midnight, says
 from nexus.model.claim import Modality, Quantity, Via
-from nexus.model.edge import Cause, Latency
+from nexus.model.edge import Cause, Latency, ObservedEdge
 from nexus.model.korean import fill, with_particle
 from nexus.model.service import NodeKind
 from nexus.testing.drift import BUSY, KNOWN, PUBLISHES, SUBSCRIBES, TOPIC, edit, messages, rows, sim
@@ -137,11 +138,67 @@ _TERMS = re.compile(
 )
 
 
+# One of a thing said as several, or several as one; "1 call in 4,100 requests" is neither.
+_MISCOUNTED = re.compile(
+    r"(?<![\d.,:/-])1 (?:(?:more|independent|silent|covered|scheduled|different|closed) )*(?:sighting|call|message|error|request|day|hour|trace|firing|edge|range|conflict)s\b"
+    r"|\bare 1\b(?![.,\d])|\bis (?!1\b)\d+(?!\d|%)|\b1 of [\d,]+ \w+ are\b"
+)
+
+
+def once(evidence: Evidence) -> Evidence:
+    """The same, of which each edge was seen a single time: by one instance, in one hour."""
+
+    def made(edge: ObservedEdge) -> ObservedEdge:
+        return replace(
+            edge,
+            calls=min(edge.calls, 1),
+            messages=min(edge.messages, 1),
+            errors=min(edge.errors, 1),
+            active_days=1,
+            last_seen=edge.first_seen,
+            support=replace(edge.support, instance_hours=1),
+            protocols=dict.fromkeys(edge.protocols, 1),
+            causes=tuple(replace(cause, calls=1) for cause in edge.causes),
+            client_latency=None if edge.client_latency is None else replace(edge.client_latency, count=1),
+        )
+
+    return replace(
+        evidence, histories={}, observed=tuple(map(made, evidence.observed)), past=tuple(map(made, evidence.past))
+    )
+
+
+def test_one_of_a_thing_is_not_said_as_several() -> None:
+    """Of every kind's sentences, and of what would change them."""
+    said = {
+        text
+        for world, docs, until, change in WORLDS
+        for evidence in [(change or (lambda e: e))(world.evidence(until, docs))]
+        for judged in (evidence, once(evidence))
+        for row in rows(judged, infrastructure=True)
+        for text in (row.finding.summary, row.finding.what_would_change_this)
+    }
+    assert any(text.endswith("forbids it, and it was seen in 1 call by 1 independent sighting.") for text in said)
+    assert {
+        "for a decision: 2 independent sightings (instance x hour), there is 1; 2 different hours, there is 1; 2 traces, there is 1",
+    } <= said
+    assert [text for text in said if _MISCOUNTED.search(text)] == []
+
+
+def test_sentences_of_stored_runs_are_read_as_they_were_written() -> None:
+    """Runs of before one was said as one keep their words."""
+    assert translated("1 call on 1 days, 1 independent sightings") == translated(
+        "1 call on 1 day, 1 independent sighting"
+    )
+    assert "독립 관측 1건" in translated("1 call on 1 day, 1 independent sighting")
+    assert translated("2 independent sightings (instance x hour), there are 1").endswith("현재 1건")
+
+
 def test_every_kind_speaks_korean_and_keeps_its_numbers() -> None:
     spoken = set()
     for world, docs, until, change in WORLDS:
         evidence = world.evidence(until, docs)
-        for row in rows(change(evidence) if change else evidence, infrastructure=True):
+        evidence = change(evidence) if change else evidence
+        for row in (*rows(evidence, infrastructure=True), *rows(once(evidence), infrastructure=True)):
             english, korean = row.finding, finding_in(row.finding, "ko")
             spoken.add(english.status)
             for before, after in (

@@ -239,6 +239,37 @@ def test_the_table_has_drift_with_both_sides() -> None:
     assert "\x1b" not in FORMATS["table"].render(report(hostile=True))
 
 
+def test_every_row_carries_the_evidence_of_both_sides() -> None:
+    """Document, revision, line range and quote; trace query, exemplars, counts and interval."""
+    sample = report()
+    asked = TraceQuery("tempo", "{ }", sample.run.window_from, sample.run.window_to)
+    sample = replace(
+        sample,
+        findings=tuple(
+            replace(f, observed=replace(f.observed, trace_query=asked)) if f.observed is not None else f
+            for f in sample.findings
+        ),
+    )
+    table = csv.DictReader(io.StringIO(FORMATS["csv"].render(sample)))
+    sides = set()
+    for finding, row, one in zip(sample.findings, table, as_json(sample)["findings"], strict=True):
+        for claim, told in zip(finding.designed.claims if finding.designed else (), one["designed"], strict=True):
+            sides.add("designed")
+            assert (told["quote"], told["lines"]) == (claim.quote, list(claim.lines))
+            assert told["document"]["revision"] == claim.document.revision
+            assert f"{claim.document.uri}:{claim.lines[0]}" in row["documents"]
+            assert claim.document.revision in row["revisions"].split()
+            assert claim.quote in row["quotes"]
+        if (seen := finding.observed) is not None:
+            sides.add("observed")
+            assert [x["trace_id"] for x in one["observed"]["exemplars"]] == [x.trace_id for x in seen.exemplars]
+            assert one["observed"]["trace_query"]["query"] == row["trace_query"] == "{ }"
+            assert row["traces"].split() == [x.trace_id for x in seen.exemplars]
+            assert (one["observed"]["calls"], one["observed"]["messages"]) == (seen.calls, seen.messages)
+            assert one["observed"]["error_interval"] == [float(row["error_low"]), float(row["error_high"])]
+    assert sides == {"designed", "observed"}
+
+
 def test_json_goes_there_and_back() -> None:
     sample = report()
     data = as_json(sample)
