@@ -103,6 +103,11 @@ def shown(name: str) -> str:
     return "".join(c if c.isprintable() else " " for c in name).replace("[", "(").replace("]", ")")
 
 
+def many(count: int, noun: str, several: str = "") -> str:
+    """`1 call`, `943 calls`: one of a thing is never said as several."""
+    return f"{count} {noun if count == 1 else several or noun + 's'}"
+
+
 def cause(pair: Cause, edge: ObservedEdge) -> str:
     """The operations of a cause in words, as far as there are any: publishing has no callee's."""
     caller = (
@@ -146,25 +151,29 @@ def _change(change: Change) -> str:
 
 
 def _observed(edge: ObservedEdge, head: str) -> list[str]:
-    unit = "calls" if edge.relation is Relation.CALLS_OBSERVED else "messages"
+    unit = "call" if edge.relation is Relation.CALLS_OBSERVED else "message"
     count = total(edge)
     lines = [
-        f"{head} (observed{', environment ' + edge.source.environment if edge.source.environment else ''}): {count} {unit}, {edge.errors} errors"
+        f"{head} (observed{', environment ' + edge.source.environment if edge.source.environment else ''}): {many(count, unit)}, {many(edge.errors, 'error')}"
     ]
     lines.append(
         f"error rate {percent(rate(edge.errors, count))} %, success rate {percent(100 - rate(edge.errors, count))} %"
     )
     if edge.retries or edge.cancelled:
-        lines.append(f"{edge.retries} retries, cancelled: {edge.cancelled}")
+        lines.append(f"{many(edge.retries, 'retry', 'retries')}, cancelled: {edge.cancelled}")
     lines.append(
-        f"client errors: {edge.client_errors} errors; server errors: {edge.server_errors} errors; handled {edge.handled} calls"
+        f"client errors: {many(edge.client_errors, 'error')}; server errors: {many(edge.server_errors, 'error')}; handled {many(edge.handled, 'call')}"
     )
     if edge.protocols:
-        lines.append("protocols " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.protocols.items())))
+        lines.append(
+            "protocols " + ", ".join(f"{name} ({many(n, unit)})" for name, n in sorted(edge.protocols.items()))
+        )
     if edge.via:
-        lines.append("via " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.via.items())))
+        lines.append("via " + ", ".join(f"{name} ({many(n, unit)})" for name, n in sorted(edge.via.items())))
     if edge.operations:
-        lines.append("operations " + ", ".join(f"{name} ({n} {unit})" for name, n in sorted(edge.operations.items())))
+        lines.append(
+            "operations " + ", ".join(f"{name} ({many(n, unit)})" for name, n in sorted(edge.operations.items()))
+        )
     if edge.consumer_groups:
         lines.append("consumer groups " + ", ".join(sorted(edge.consumer_groups)))
     lines += [
@@ -178,11 +187,11 @@ def _observed(edge: ObservedEdge, head: str) -> list[str]:
     ]
     if edge.first_seen and edge.last_seen:
         lines.append(
-            f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {edge.active_days} days"
+            f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {many(edge.active_days, 'day')}"
         )
     if edge.support.instances:
-        lines.append(f"seen from {edge.support.instances} instances")
-    lines += [f"cause: {cause(c, edge)}: {c.calls} {unit}" for c in edge.causes]
+        lines.append(f"seen from {many(edge.support.instances, 'instance')}")
+    lines += [f"cause: {cause(c, edge)}: {many(c.calls, unit)}" for c in edge.causes]
     if edge.source_versions or edge.target_versions:
         lines.append(f"versions {', '.join(edge.source_versions)} / {', '.join(edge.target_versions)}")
     lines += [

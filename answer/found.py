@@ -10,7 +10,9 @@ from answer import changes as changing
 from answer import graph
 from answer.evidence import total
 from answer.question import Question
-from answer.sources import GraphSource, is_side
+from answer.sources import MAX_WIDE, GraphSource, is_side
+from answer.superlatives import Superlative, ranked
+from answer.technologies import uses
 from nexus.model.claim import Modality
 from nexus.model.edge import DesignedEdge, ObservedEdge
 from nexus.model.entity import Entity
@@ -24,6 +26,8 @@ MAX_EDGES = 40
 # Verdicts of a question about all of the documents.
 LISTED = 20
 CONTEXT_EDGES = 16
+# Of a comparison: the first, and enough behind it to see by how much.
+RANKED = 5
 
 
 @dataclass(slots=True)
@@ -47,6 +51,11 @@ def edges_for(question: Question, source: GraphSource, now: datetime) -> Found:
         return _changed(question, source, now)
     if question.kind is K.DOCUMENTED and not question.subjects:
         return _verdicts(question, source)
+    if question.best is not None and not question.unknown:
+        return _best(question, question.best, source)
+    if question.technology is not None:
+        users = sorted(((e, 0) for e in source.all() if uses(e, question.technology)), key=_rank)
+        return Found(users, truncated=len(users) > MAX_EDGES)
     if question.every is not None:
         every = sorted(((e, 0) for e in source.of_kind(question.every)), key=_rank)
         return Found(every, truncated=len(every) > MAX_EDGES)
@@ -94,6 +103,27 @@ def answers(question: Question, found: Found) -> bool:
 def _rank(item: tuple[Edge, int]) -> tuple[int, bool, int, str]:
     edge, hops = item
     return hops, not isinstance(edge, ObservedEdge), -graph.weight(edge), edge.rid
+
+
+def _best(question: Question, best: Superlative, source: GraphSource) -> Found:
+    """Observed edges, the wanted one first: of the subject on the asked side, or of everything."""
+    subject = question.subjects[0] if question.subjects else None
+    start = source.start(subject) if subject is not None else ""
+    # Messages are compared with messages, and only where they are asked for.
+    relation = {"publish": "PUBLISHES", "subscribe": "SUBSCRIBES"}.get(question.relation, "CALLS")
+    edges = source.touching(start) if subject is not None else source.seen(source.window, None)
+    compared = [
+        e
+        for e in edges
+        if isinstance(e, ObservedEdge)
+        and graph.base(e.relation) == relation
+        and source.key(e.source) != source.key(e.target)
+        and (not question.side or source.key(e.source if question.side == "source" else e.target) == start)
+    ]
+    found = ranked(compared, best)[:RANKED]
+    return Found(
+        [(e, 0) for e in found], about=(subject,) if subject is not None else (), truncated=len(edges) >= MAX_WIDE
+    )
 
 
 def _sided(question: Question, touching: Iterable[Edge], start: str, source: GraphSource) -> list[Edge]:

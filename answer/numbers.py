@@ -122,7 +122,7 @@ def _windows(statement: str, item: Evidence) -> Sequence[Window]:
     if named:
         return [
             *named,
-            *(w for w in item.windows if w not in causes and not re.search(r"\d (?:calls|messages)", w.text)),
+            *(w for w in item.windows if w not in causes and not re.search(r"\d (?:calls?|messages?)\b", w.text)),
         ]
     return [w for w in item.windows if w not in causes]
 

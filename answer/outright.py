@@ -28,7 +28,7 @@ def outright_reason(statement: str, evidence: Sequence[Evidence]) -> str:
     """What is said outright: that nothing failed, that something is well, from where to where a range goes."""
     edges = [e for e in evidence if e.kind == "edge"]
     heads = [
-        int(m[1]) for e in edges for m in [re.search(r"(\d+) errors", e.windows[0].text if e.windows else "")] if m
+        int(m[1]) for e in edges for m in [re.search(r"(\d+) errors?", e.windows[0].text if e.windows else "")] if m
     ]
     if _FLAWLESS.search(statement) and any(heads):
         return "the evidence has errors"
@@ -44,13 +44,13 @@ def outright_reason(statement: str, evidence: Sequence[Evidence]) -> str:
 
 def _minor(statement: str, edge: Evidence) -> bool:
     """Whether the only operations that a statement names make up less than half of what the edge counts."""
-    total = re.search(r": (\d+) (?:calls|messages)", edge.windows[0].text) if edge.windows else None
+    total = re.search(r": (\d+) (?:calls?|messages?)", edge.windows[0].text) if edge.windows else None
     if total is None:
         return False
     causes = [
         m
         for w in edge.windows
-        for m in [re.match(r"cause: (.*?) (?:of|triggers) .*: (\d+) (?:calls|messages)$", w.text)]
+        for m in [re.match(r"cause: (.*?) (?:of|triggers) .*: (\d+) (?:calls?|messages?)$", w.text)]
         if m
     ]
     named = [int(m[2]) for m in causes if squash(m[1]) in squash(statement)]

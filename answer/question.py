@@ -15,6 +15,8 @@ from answer import cues
 from answer.asks import kind_asked, kind_at_last, verdicts_asked
 from answer.classes import kind_of_all
 from answer.language import bare, language_of
+from answer.superlatives import Superlative, side, wanted, without
+from answer.technologies import technology
 from answer.when import since
 from nexus.model.entity import Entity
 from nexus.model.names import has_suffix, stem
@@ -47,6 +49,11 @@ class Question:
     verdicts: frozenset[str] = frozenset()
     # Nothing is named: everything of this kind is asked for.
     every: NodeKind | None = None
+    # The most or least of a measure is wanted, of the calls on that side of the subject ("" = both).
+    best: Superlative | None = None
+    side: str = ""
+    # Nothing is named but a technology, and its users are asked for.
+    technology: str | None = None
     # Only what broke (errors, disappearances) is asked, not every change.
     only_worse: bool = False
 
@@ -80,6 +87,12 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
     every = None if order else kind_of_all(text)
     if every is not None:
         kind, asks = K.CALLEES, Asks.PLAIN
+    product = None if order or every is not None else technology(text)
+    if product is not None:
+        kind, asks = K.CALLERS, Asks.PLAIN
+    best = wanted(masked, kind, len(order)) if every is None and asks is Asks.PLAIN else None
+    if best is not None:
+        kind, roles = K.HEALTH, order
     chosen = [slots[n] for n in roles]
     return Question(
         text=text,
@@ -88,13 +101,18 @@ def analyse(text: str, registry: Registry, now: datetime) -> Question:
         subjects=tuple(slot.entity for slot in chosen if slot.entity is not None),
         named=tuple(slots[n].entity for n in order if slots[n].entity is not None),  # type: ignore[misc]  # filtered in the same expression
         ambiguous=tuple((slot.name, slot.candidates) for slot in (slots[n] for n in order) if slot.entity is None),
-        unknown=() if kind is K.DOCUMENT or every else _unknown(kind, masked, language),
+        unknown=()
+        if kind is K.DOCUMENT or every or product
+        else _unknown(kind, masked if best is None else without(masked), language),
         since=since(text, now),
         relation=cues.narrowed(masked),
         directed=cues.directed(masked),
         asks=asks,
         verdicts=verdicts_asked(masked) if kind is K.DOCUMENTED else frozenset(),
         every=every,
+        technology=product,
+        best=best,
+        side=side(masked, order[0], language) if best is not None and order else "",
         only_worse=bool(cues.WORSE.search(masked)),
     )
 

@@ -161,11 +161,14 @@ class GraphSource:
             found.update({edge.rid: edge for edge in self._observed.edges(wanted)})
         return [found[rid] for rid in sorted(found)]
 
+    def all(self) -> list[Edge]:
+        """Every edge of both layers that the reader may see."""
+        every = DesignedFilter(self._tenant, self._clearance, self._namespaces, environment=self._environment)
+        return [*self.seen(self.window, None), *self._designed.edges(every)]
+
     def of_kind(self, kind: NodeKind) -> list[Edge]:
         """Edges of both layers to participants of a kind."""
-        every = DesignedFilter(self._tenant, self._clearance, self._namespaces, environment=self._environment)
-        edges: list[Edge] = [*self.seen(self.window, None), *self._designed.edges(every)]
-        return [edge for edge in edges if self.shown(edge.target).kind is kind]
+        return [edge for edge in self.all() if self.shown(edge.target).kind is kind]
 
     def gaps(self) -> tuple[str, ...]:
         """Ranges that no source could read, in words."""

@@ -14,6 +14,7 @@ from answer.numbers import check_numbers, dates_reason
 from answer.outright import outright_reason
 from answer.quantities import quantities
 from answer.roles import blank_operations, names_reason, roles_reason, swapped_reason
+from answer.superlatives import firsts
 from answer.support import layer_reason, words_reason
 from nexus.model.names import squash
 from nexus.model.registry import Registry
@@ -24,6 +25,11 @@ MARKER = re.compile(r"\[((?:E?\d{1,4})(?:\s*[,;]\s*E?\d{1,4})*)\]")
 _ODD = re.compile(r"\[((?:doc|source|ref|passage|edge|p|s|d|f)?[\s#:-]*[A-Z]?\d{1,6})\]", re.IGNORECASE)
 _FRAME = re.compile(
     r":\s*$|^\s*#+\s|^(?:here (?:is|are)|in summary|summary|sources?|note)\b[^.]{0,40}:?$|^(?:요약|출처|다음은)[^.]{0,20}:?$",
+    re.IGNORECASE,
+)
+
+_COMPARED = re.compile(
+    r"(?<!\bat )\b(?:most|least|slowest|fastest|busiest|highest|lowest|longest|shortest|largest|smallest)\b|가장|제일",
     re.IGNORECASE,
 )
 
@@ -44,7 +50,7 @@ def markers(sentence: str) -> list[str]:
 
 def verify(text: str, packet: Packet, registry: Registry) -> Verification:
     """Every statement, citation and number of an answer."""
-    known = evidence_of(packet, registry)
+    known, best = evidence_of(packet, registry), firsts(packet)
     citations: list[Citation] = []
     numbers: list[NumberCheck] = []
     checked: list[SentenceCheck] = []
@@ -56,6 +62,10 @@ def verify(text: str, packet: Packet, registry: Registry) -> Verification:
             continue
         resolved = [known[m] for m in cited if m in known]
         reason, checks = _statement(bare, plain, resolved, registry, quoted=bool(cited))
+        edges = {e.rid for e in resolved if e.kind == "edge"}
+        if best and edges and not reason and not edges & best and _COMPARED.search(plain):
+            # The packet holds what was compared: the second is not the first, whatever its numbers are.
+            reason = "another edge of the evidence is first"
         missing = [m for m in cited if m not in known]
         if missing and not reason:
             reason = f"[{missing[0]}] is no evidence of this answer"

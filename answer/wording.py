@@ -21,7 +21,7 @@ _REPORTING = """
     through via drift confirmed status verdict publish publishes subscribe subscribes topic database queue send
     sends sent receive receives write writes read reads client server success deliver delivers further visible see
     new gone changed change went volume fails hit missing delayed slowest longest fastest shortest took come comes
-    half most without while when still already even whether unless cannot during keep keeps consume consumes
+    half most least without while when still already even whether unless cannot during keep keeps consume consumes
     consuming written
 """
 _REPORTING_KO = """

@@ -1,4 +1,4 @@
-"""The report on all participants of a kind: which there are, then who uses each. Pure."""
+"""The reports on what is named by no entity: all participants of a kind, everyone who uses a technology. Pure."""
 
 from __future__ import annotations
 
@@ -15,6 +15,31 @@ _NAMES = {
     NodeKind.TOPIC: ("Topics", "토픽"),
     NodeKind.DATABASE: ("Databases", "데이터베이스"),
 }
+
+
+def users(packet: Packet, technology: str) -> list[str]:
+    """Who uses a technology, then each use with its numbers or its document; who only should not is told so."""
+    standing = [item for item in packet.edges if stands(item.edge)]
+    named: dict[str, EdgeEvidence] = {}
+    for item in standing:
+        named.setdefault(shown(item.edge.source.name), item)
+    chosen = list(named.items())[:LISTED]
+    out = []
+    if chosen:
+        who, marks = ", ".join(name for name, _ in chosen), say.cite([item for _, item in chosen])
+        korean = packet.language == "ko"
+        out.append(
+            f"{say.josa(technology, '를')} 사용하는 쪽: {who} {marks}."
+            if korean
+            else f"{technology} is used by {who} {marks}."
+        )
+    for item in packet.edges:
+        observed = isinstance(item.edge, ObservedEdge)
+        out += [say.observed_line(item, packet.language)] if observed else []
+        if not observed:
+            out += [] if stands(item.edge) else [say.documented_line([item], packet.language)]
+            out += say.quote_line(item, packet.language, 1)
+    return out
 
 
 def listing(packet: Packet) -> list[str]:

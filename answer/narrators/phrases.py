@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from answer.evidence import finding_on, moment, ms, percent, rate, shown, total
+from answer.evidence import finding_on, many, moment, ms, percent, rate, shown, total
 from answer.graph import stands
 from nexus.model.edge import Cause, DesignedEdge, Latency, ObservedEdge, Relation
 from nexus.model.finding import Flag
@@ -70,8 +70,7 @@ def unit(edge: ObservedEdge, language: str) -> str:
     calls = edge.relation is Relation.CALLS_OBSERVED
     if language == "ko":
         return "호출" if calls else "메시지"
-    one = total(edge) == 1
-    return ("call" if calls else "message") + ("" if one else "s")
+    return "call" if calls else "message"
 
 
 def counts(edge: ObservedEdge, language: str) -> str:
@@ -80,7 +79,7 @@ def counts(edge: ObservedEdge, language: str) -> str:
     share = percent(rate(edge.errors, n))
     if language == "ko":
         return f"{unit(edge, 'ko')} {n}건, 오류 {edge.errors}건 ({share} %)"
-    return f"{n} {unit(edge, 'en')}, {edge.errors} {'error' if edge.errors == 1 else 'errors'} ({share} %)"
+    return f"{many(n, unit(edge, 'en'))}, {many(edge.errors, 'error')} ({share} %)"
 
 
 def latency(edge: ObservedEdge, language: str) -> str:
@@ -98,7 +97,7 @@ def seen(edge: ObservedEdge, language: str) -> str:
         return ""
     if language == "ko":
         return f"최초 관측 {moment(edge.first_seen)} UTC, 마지막 관측 {moment(edge.last_seen)} UTC, 활동 {edge.active_days}일"
-    return f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {edge.active_days} {'day' if edge.active_days == 1 else 'days'}"
+    return f"first seen {moment(edge.first_seen)} UTC, last seen {moment(edge.last_seen)} UTC, active on {many(edge.active_days, 'day')}"
 
 
 def observed_line(item: EdgeEvidence, language: str) -> str:
@@ -137,8 +136,10 @@ def protocol_line(item: EdgeEvidence, language: str) -> str:
     )
     if not parts:
         return ""
-    of = "{} {}건" if language == "ko" else "{1} {0}"
-    listed = ", ".join(f"{shown(name)} ({of.format(unit(edge, language), count)})" for name, count in parts)
+    word = unit(edge, language)
+    listed = ", ".join(
+        f"{shown(name)} ({f'{word} {count}건' if language == 'ko' else many(count, word)})" for name, count in parts
+    )
     return f"{relation(item, language)}{' over ' if language == 'en' else ' — 프로토콜 '}{listed} [{item.marker}]."
 
 
@@ -174,7 +175,7 @@ def cause_line(item: EdgeEvidence, language: str) -> str:
     if language == "ko":
         listed = ", ".join(f"{' → '.join(_operations(c))} ({n} {c.calls}건)" for c in named)
         return f"원인이 되는 작업: {listed} [{item.marker}]."
-    listed = ", ".join(f"{' triggers '.join(_operations(c))} ({c.calls} {unit(edge, 'en')})" for c in named)
+    listed = ", ".join(f"{' triggers '.join(_operations(c))} ({many(c.calls, unit(edge, 'en'))})" for c in named)
     return f"The operations behind it: {listed} [{item.marker}]."
 
 

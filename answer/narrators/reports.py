@@ -8,7 +8,10 @@ from answer.evidence import ms, percent, promises, shown
 from answer.graph import stands
 from answer.language import sentences
 from answer.narrators import phrases as say
-from answer.narrators.listing import listing
+from answer.narrators.listing import listing, users
+from answer.narrators.ranking import ranking
+from answer.superlatives import compared
+from answer.technologies import technology
 from nexus.model.claim import Modality
 from nexus.model.edge import DesignedEdge, ObservedEdge
 from nexus.model.finding import Finding, Flag
@@ -37,7 +40,7 @@ def _pairs(items: Sequence[EdgeEvidence]) -> list[list[EdgeEvidence]]:
 def neighbours(packet: Packet) -> list[str]:
     """Callers or callees: who, then each with its numbers, then whether documents say so."""
     if not packet.subjects:
-        return listing(packet)
+        return users(packet, product) if (product := technology(packet.query)) else listing(packet)
     if not packet.edges:
         return []
     lang = packet.language
@@ -266,6 +269,8 @@ def health(packet: Packet) -> list[str]:
         return []
     if packet.edges[0].hops > 0:
         return _instead(packet)
+    if (best := compared(packet)) is not None:
+        return ranking(packet, best)
     lang = packet.language
     observed, designed = _layers([i for i in packet.edges if i.hops == 0])
     if packet.asks is Asks.PROMISE and (kept := _promises(packet, designed)):

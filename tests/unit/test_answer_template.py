@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,8 +10,10 @@ import pytest
 
 from answer.changes import compare
 from answer.confidence import Parts, confidence
+from answer.evidence import describe
 from answer.narrators.phrases import josa
 from answer.question import analyse
+from answer.verify import verify
 from nexus.errors import BadQuestion
 from nexus.model.document import Classification, DocumentRef, Passage, Tier
 from nexus.model.edge import Cause
@@ -35,6 +38,31 @@ def test_why_says_operations_documents_since_when_how_often_how_well() -> None:
         "documented and observed",
     ):
         assert part in text
+
+
+def test_one_of_a_thing_is_not_said_as_several() -> None:
+    """Neither in the answer, nor in the evidence that a model reads; a number is checked against either."""
+    causes = (replace(FX.causes[0], calls=1),)
+    support = replace(FX.support, instances=1)
+    numbers = {"calls": 1, "errors": 1, "retries": 1, "client_errors": 1, "server_errors": 1, "handled": 1}
+    once = replace(
+        FX, **numbers, active_days=1, causes=causes, support=support, protocols=dict.fromkeys(FX.protocols, 1)
+    )
+    answer = service(observed=MemoryObserved(TENANT, [once])).answer(ask("why does checkout call fx?"))
+    lines = [line for item in answer.packet.edges for line in describe(item)]
+    assert "1 call, 1 error (100.0 %)" in answer.text
+    assert any("active on 1 day" in line for line in lines)
+    several = re.compile(r"(?<![\d.])1 (?:calls|messages|errors|retries|days|instances)\b")
+    assert [text for text in (answer.text, *lines) if several.search(text)] == []
+    for claim in (
+        "checkout calls fx without any errors [E1].",
+        "checkout mostly calls fx for POST /quote [E1].",
+    ):
+        few = replace(once, causes=(Cause("POST /checkout", "Convert", 940), Cause("POST /quote", "GetRates", 1)))
+        few = replace(few, calls=941 if "mostly" in claim else 1)
+        told = service(observed=MemoryObserved(TENANT, [few])).packet(ask("why does checkout call fx?"))
+        assert not verify(claim, told, registry()).sentences[0].verified, claim
+    assert all(sentence.verified for sentence in answer.verification.sentences)
 
 
 @pytest.mark.parametrize(
