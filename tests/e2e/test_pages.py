@@ -5,15 +5,18 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator
+import subprocess
+import urllib.error
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from nexus_up import Up
+from nexus_up import NEXUS, Up
 from playwright.sync_api import Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,6 +120,22 @@ def page(site: Up, browser: Any) -> Iterator[Page]:
     assert page.evaluate("window.pwned") is None
     context.close()
     assert troubles == []
+
+
+@pytest.fixture
+def sign_in(page: Page, site: Up) -> Callable[..., str]:
+    """Makes a token, and the browser its holder."""
+
+    def as_holder(clearance: str, capabilities: Sequence[str], namespace: str = "") -> str:
+        options = ["--data", str(site.data), "--json", "--name", "somebody", "--clearance", clearance]
+        options += [part for one in capabilities for part in ("--capability", one)]
+        options += ["--namespace", namespace] if namespace else []
+        made = subprocess.run([NEXUS, "auth", "create", *options], capture_output=True, text=True, check=True)
+        token = str(json.loads(made.stdout)["token"])
+        page.context.add_cookies([{"name": "nexus_token", "value": token, "url": site.url}])
+        return token
+
+    return as_holder
 
 
 def visit(page: Page, site: Up, address: str, name: str) -> None:
@@ -224,6 +243,70 @@ def test_entities_and_status(page: Page, site: Up) -> None:
     assert advice
     for sentence in advice:
         expect(page.locator("#main")).to_contain_text(sentence)
+
+
+MANAGED = {"Acknowledge", "Suppress", "Hide", "Superseded by", "Accept", "Reject", "Merge into"}
+
+
+def offered(page: Page, site: Up) -> set[str]:
+    """What the pages offer to do, of all that changes something."""
+    panel = page.locator("#panel")
+
+    def seen(*names: str) -> set[str]:
+        return {name for name in names if page.get_by_role("button", name=re.compile(f"^{name}(:|$)")).count()}
+
+    visit(page, site, "drift", "offered-drift")
+    found = seen("Compare now")
+    page.locator(".finding .open").first.click()
+    expect(panel).to_contain_text("First detected")
+    found |= seen("Acknowledge", "Suppress")
+    visit(page, site, "documents", "offered-documents")
+    found |= seen("Upload", "Hide")
+    if titles := page.locator("#main td button").all():
+        titles[0].click()
+        expect(panel).to_be_visible()
+        found |= {"Superseded by"} if panel.get_by_label("Superseded by").count() else set()
+    visit(page, site, "entities", "offered-entities")
+    found |= seen("Accept")
+    page.get_by_role("button", name="checkout", exact=True).first.click()
+    expect(panel.locator("h2")).to_have_text("checkout")
+    return found | seen("Reject", "Merge into")
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "namespace", "expected"),
+    [
+        (["read"], "", set()),
+        (["read", "ingest"], "", {"Compare now", "Upload"}),
+        (["read", "ingest"], "elsewhere", {"Compare now"}),
+        (["read", "manage"], "", {"Compare now", *MANAGED}),
+        (["read", "admin"], "", {"Compare now", "Upload", *MANAGED}),
+    ],
+)
+def test_nobody_is_offered_what_the_server_refuses(
+    page: Page, site: Up, sign_in: Callable[..., str], capabilities: list[str], namespace: str, expected: set[str]
+) -> None:
+    token = sign_in("internal", capabilities, namespace)
+    if namespace:
+        # Nothing lies in it, so that there are no rows to look at.
+        visit(page, site, "documents", "offered-elsewhere")
+        expect(page.locator("#main")).to_contain_text("There is none that you may see")
+        expect(page.get_by_role("button", name="Upload", exact=True)).to_have_count(0)
+        visit(page, site, "drift", "offered-elsewhere-drift")
+        expect(page.get_by_role("button", name="Compare now")).to_have_count(1)
+        return
+    assert offered(page, site) == expected
+    # What is offered, and only that, is not refused: a question without a thing to decide on is wrong, but not forbidden.
+    for name, path in (
+        ("Hide", "/documents/none/hide"),
+        ("Acknowledge", "/diff/findings/none/acknowledge"),
+        ("Accept", "/entities/accept"),
+        ("Upload", "/upload"),
+    ):
+        try:
+            site.post(path, {}, token)
+        except urllib.error.HTTPError as error:
+            assert (error.code == 403) is (name not in expected), (name, error.code)
 
 
 @pytest.mark.parametrize("address", ["map", "drift", "ask", "documents", "entities", "status"])

@@ -16,7 +16,12 @@ WORDS = dict.fromkeys(re.findall(r"(\w+): \[\"", (STATIC / "i18n.js").read_text(
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.name)
 def test_every_word_exists(script: Path) -> None:
-    used = set(re.findall(r"""\bt\("(\w+)"\)""", script.read_text(encoding="utf-8")))
+    text = script.read_text(encoding="utf-8")
+    used = set(re.findall(r"""\bt\("(\w+)"\)""", text))
+    # A count names the word of one and that of several.
+    counted = re.findall(r"""\bmany\([^"]+, "(\w+)", "(\w+)"\)""", text)
+    used |= {word for pair in counted for word in pair}
+    assert len(counted) == len(re.findall(r"(?<!const )\bmany\(", text))
     assert used - set(WORDS) == set()
 
 
@@ -39,3 +44,11 @@ def test_nothing_is_parsed_as_markup(script: Path) -> None:
         "DOMParser",
     ):
         assert danger not in text
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.name)
+def test_no_count_is_said_with_one_word_for_one_and_several(script: Path) -> None:
+    """A number before a word that stands for several is a place where one of them reads "1 nodes"."""
+    text = script.read_text(encoding="utf-8")
+    assert re.findall(r"""\$\{[^{}]*(?:length|number\([^{}]*\))\} ?\$\{t\("\w+s"\)\}""", text) == []
+    assert "(s)" not in text

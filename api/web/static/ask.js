@@ -4,7 +4,7 @@ import {get, stream} from "/static/api.js";
 import {language, t} from "/static/i18n.js";
 import {failure, go, panel} from "/static/app.js";
 import {designedSide, observedSide} from "/static/edge.js";
-import {percent} from "/static/format.js";
+import {many, percent} from "/static/format.js";
 
 // The conversation so far, for follow-ups; gone with the page.
 const turns = [];
@@ -76,7 +76,7 @@ function finish(root, beside, question, result, text, state) {
   text.replaceWith(shown);
   shown.after(
     result.abstained ? h("div", {class: "notice warn"}, h("p", {}, t("abstained")), h("p", {}, t("abstained_do")))
-      : h("p", {class: good ? "confirmed" : "doc_only"}, good ? t("all_verified") : `${unverified} ${t("unverified_parts")}`),
+      : h("p", {class: good ? "confirmed" : "doc_only"}, good ? t("all_verified") : many(unverified, "unverified_part", "unverified_parts")),
     confidence(result.confidence ?? 0),
     ...(result.degraded?.length ? [h("div", {class: "notice warn"}, `${t("degraded")}: ${result.degraded.join(", ")}`)] : []),
     ...(result.abstained ? [] : [h("p", {class: "muted"}, `${t("narrator")}: ${result.narrator ?? "–"}`)]));

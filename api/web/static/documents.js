@@ -4,12 +4,13 @@ import {get, post, upload} from "/static/api.js";
 import {t} from "/static/i18n.js";
 import {failure, go, panel} from "/static/app.js";
 import {number, time} from "/static/format.js";
+import {rights} from "/static/rights.js";
 
 export async function render(root, {parameters}) {
-  const [body, held] = await Promise.all([get("/documents", {text: parameters.text, cursor: parameters.cursor}), get("/documents/quarantine").catch(() => ({quarantine: []}))]);
+  const [may, body, held] = await Promise.all([rights(), get("/documents", {text: parameters.text, cursor: parameters.cursor}), get("/documents/quarantine").catch(() => ({quarantine: []}))]);
   const search = h("input", {type: "search", value: parameters.text ?? "", onchange: (event) => go("documents", {text: event.target.value.trim()})});
-  mount(root, h("h1", {}, t("documents")), uploader(), h("div", {class: "row"}, field(t("filter"), search)),
-    body.documents.length ? table(body.documents) : h("div", {class: "card"}, h("h2", {}, t("documents_empty")), h("p", {}, t("documents_empty_do"))),
+  mount(root, h("h1", {}, t("documents")), may.upload && uploader(), h("div", {class: "row"}, field(t("filter"), search)),
+    body.documents.length ? table(body.documents, may) : h("div", {class: "card"}, h("h2", {}, t("documents_empty")), h("p", {}, may.upload ? t("documents_empty_do") : t("documents_empty_read"))),
     body.next && h("button", {onclick: () => go("documents", {...parameters, cursor: body.next})}, t("more")), quarantine(held.quarantine));
 }
 
@@ -36,11 +37,11 @@ function uploader() {
   }}, h("div", {class: "row"}, field(t("choose_files"), input), h("button", {class: "primary"}, t("upload"))), bar, result);
 }
 
-function table(documents) {
-  return scrolled(h("table", {}, h("thead", {}, h("tr", {}, ["title", "namespace", "classification", "state"].map((key) => h("th", {scope: "col"}, t(key))), h("th", {scope: "col", class: "number"}, t("passages_count")), h("th", {scope: "col"}, t("changed")), h("th", {scope: "col"}, t("actions")))),
-    h("tbody", {}, documents.map((one) => h("tr", {}, h("td", {}, h("button", {onclick: () => detail(one)}, one.title || one.path), h("div", {class: "muted"}, h("code", {}, one.path || one.uri))), h("td", {}, one.namespace), h("td", {}, one.classification),
+function table(documents, may) {
+  return scrolled(h("table", {}, h("thead", {}, h("tr", {}, ["title", "namespace", "classification", "state"].map((key) => h("th", {scope: "col"}, t(key))), h("th", {scope: "col", class: "number"}, t("passages_count")), h("th", {scope: "col"}, t("changed")), may.manage && h("th", {scope: "col"}, t("actions")))),
+    h("tbody", {}, documents.map((one) => h("tr", {}, h("td", {}, h("button", {onclick: () => detail(one, may)}, one.title || one.path), h("div", {class: "muted"}, h("code", {}, one.path || one.uri))), h("td", {}, one.namespace), h("td", {}, one.classification),
       h("td", {}, one.status, one.stale && h("span", {class: "tag doc_only"}, t("stale"))), h("td", {class: "number"}, number(one.passages ?? 0)), h("td", {}, time(one.modified_at)),
-      h("td", {}, one.status === "hidden" ? act(t("restore"), one, "restore") : act(t("hide"), one, "hide")))))));
+      may.manage && h("td", {}, one.status === "hidden" ? act(t("restore"), one, "restore") : act(t("hide"), one, "hide")))))));
 }
 
 function act(text, one, action) {
@@ -55,13 +56,13 @@ function act(text, one, action) {
   }}, text);
 }
 
-async function detail(one) {
+async function detail(one, may) {
   const history = await get(`/documents/${encodeURIComponent(one.rid)}/history`).catch(() => ({history: []}));
   const by = h("input", {"aria-label": t("supersede"), required: true}), why = h("input", {"aria-label": t("reason")});
   const message = h("div", {role: "alert"});
   panel(one.title || one.path, h("p", {}, h("code", {}, one.uri)), h("p", {class: "muted"}, [one.classification, one.tier, one.type, one.status].filter(Boolean).join(" · ")),
     one.superseded_by && h("p", {}, `${t("supersede")}: `, h("code", {}, one.superseded_by)),
-    h("form", {onsubmit: async (event) => {
+    may.manage && h("form", {onsubmit: async (event) => {
       event.preventDefault();
       try {
         await post("/documents/supersede", {old: one.rid, new: by.value.trim(), why: why.value});

@@ -4,14 +4,15 @@ import {get, post} from "/static/api.js";
 import {language, t} from "/static/i18n.js";
 import {environment, failure, go, panel, START} from "/static/app.js";
 import {designedSide, observedSide} from "/static/edge.js";
-import {number, time} from "/static/format.js";
+import {many, number, time} from "/static/format.js";
+import {rights} from "/static/rights.js";
 
 const FLAGS = ["confirmed", "doc_only", "observed_only", "conflict"];
 const PAGE = 50;
 
 export async function render(root, {parameters}) {
   const wanted = {lang: language(), environment: environment(), flag: parameters.flag, status: parameters.status, entity: parameters.entity, min_severity: parameters.severity, state: parameters.state, limit: PAGE};
-  const again = h("button", {class: "primary", onclick: () => compute(again)}, t("compare_now"));
+  const again = (await rights()).compare && h("button", {class: "primary", onclick: () => compute(again)}, t("compare_now"));
   let report;
   try {
     report = await get("/diff", wanted);
@@ -70,7 +71,7 @@ function trend(runs) {
   const of = (run) => (run.totals.doc_only ?? 0) + (run.totals.observed_only ?? 0) + (run.totals.conflict ?? 0);
   const values = points.map(of), top = Math.max(1, ...values);
   const d = values.map((value, index) => `${index ? "L" : "M"}${(index / (values.length - 1) * 300).toFixed(1)} ${(56 - value / top * 52).toFixed(1)}`).join("");
-  const said = `${t("trend")}: ${number(values[0])} → ${number(values.at(-1))} (${points.length} ${t("runs")})`;
+  const said = `${t("trend")}: ${number(values[0])} → ${number(values.at(-1))} (${many(points.length, "run", "runs")})`;
   return h("figure", {class: "card"}, s("svg", {class: "spark", viewBox: "0 0 300 60", preserveAspectRatio: "none", role: "img", "aria-label": said}, s("path", {d})), h("figcaption", {class: "muted"}, said));
 }
 
@@ -84,13 +85,13 @@ function card(finding) {
 async function open(fingerprint) {
   try {
     const body = await get(`/diff/findings/${encodeURIComponent(fingerprint)}`, {lang: language()});
-    detail(body);
+    detail(body, await rights());
   } catch (error) {
     panel(t("finding"), failure(error, () => open(fingerprint)));
   }
 }
 
-function detail(finding) {
+function detail(finding, may) {
   const exposure = finding.exposure;
   panel(`${finding.source.name} → ${finding.target.name}`,
     h("p", {}, h("span", {class: `tag ${finding.undecided ? "undecided" : finding.flag}`}, t("verdict_" + finding.flag)), ` ${finding.status}`, finding.reason && ` · ${finding.reason}`),
@@ -100,7 +101,7 @@ function detail(finding) {
     h("div", {class: "sides"}, designedSide({claims: finding.designed ?? []}), observedSide(finding.observed)),
     facts([[t("first_detected"), time(finding.first_detected)], [t("state"), t("state_" + finding.state)]]),
     finding.history.length > 0 && [h("h3", {}, t("history")), h("ul", {}, finding.history.map((one) => h("li", {class: "muted"}, [time(one.at), t("state_" + one.to), one.environment, one.actor, one.note].filter(Boolean).join(" · "))))],
-    actions(finding));
+    may.manage && actions(finding));
 }
 
 function actions(finding) {

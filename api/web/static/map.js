@@ -6,7 +6,7 @@ import {environment, go, START} from "/static/app.js";
 import {edgePanel, nodePanel} from "/static/edge.js";
 import {exportMermaid, exportPng, exportSvg} from "/static/export.js";
 import {drawNode, legend, NODE_HALF_WIDTH} from "/static/shapes.js";
-import {percent, since, volume} from "/static/format.js";
+import {many, percent, since, volume} from "/static/format.js";
 
 // More nodes than this cannot be told apart on a screen.
 const READABLE = 300;
@@ -33,7 +33,7 @@ export async function render(root, {parameters}) {
   const picture = draw(data.nodes, edges, parameters);
   const canvas = h("div", {class: "canvas"}, picture.svg, h("div", {class: "zoom"},
     h("button", {"aria-label": t("zoom_in"), onclick: () => picture.zoom(1.3)}, "+"), h("button", {"aria-label": t("zoom_out"), onclick: () => picture.zoom(1 / 1.3)}, "−"), h("button", {"aria-label": t("zoom_fit"), onclick: picture.fit}, "⤢")));
-  const footer = h("div", {class: "row"}, legend(), h("span", {class: "muted"}, `${data.nodes.length} ${t("nodes")}, ${edges.length} ${t("edges")}` + (data.nodes.length < data.total_nodes ? ` (${t("grouped_from")} ${data.total_nodes})` : "") + (data.nodes.length > READABLE ? `. ${t("map_crowded")}` : "")),
+  const footer = h("div", {class: "row"}, legend(), h("span", {class: "muted"}, `${many(data.nodes.length, "node", "nodes")}, ${many(edges.length, "edge", "edges")}` + (data.nodes.length < data.total_nodes ? ` (${t("grouped_from")} ${data.total_nodes})` : "") + (data.nodes.length > READABLE ? `. ${t("map_crowded")}` : "")),
     h("button", {onclick: () => exportSvg(picture.svg)}, "SVG"), h("button", {onclick: () => exportPng(picture.svg)}, "PNG"), h("button", {onclick: () => exportMermaid(data.nodes, edges)}, "Mermaid"));
   mount(root, h("div", {class: "map"}, h("div", {}, h("h1", {class: "visually-hidden"}, t("map")), controls), canvas, h("div", {}, footer, asTable(data.nodes, edges))));
   picture.fit();
