@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from nexus.errors import BadQuestion, MalformedSpans, SourceUnavailable, TooLarge
+from nexus.model.retry_after import retry_after
 
 METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 TIMEOUT_S = 30.0
@@ -76,8 +78,8 @@ def deliver(
         try:
             rejected, message = sender.send(body)
         except Retry as again:
-            # Full jitter on the sender's own pause; one that the receiver states is kept.
-            wait = again.pause_s if again.pause_s is not None else pause * random.uniform(0.5, 1.0)  # noqa: S311  # no secret
+            # Full jitter on the sender's own pause; one that the receiver states is kept. None at all would never be spent.
+            wait = again.pause_s or pause * random.uniform(0.5, 1.0)  # noqa: S311  # no secret
             if spent + wait > retry_for_s:
                 raise SourceUnavailable(f"the receiver does not take it: {again} (tried {attempts} times)") from again
             sleep(wait)
@@ -156,8 +158,7 @@ class HttpSender:
             return _partial(response.content)
         reason = f"HTTP {response.status_code}: {_status_message(response)}".strip(": ")
         if response.status_code in RETRYABLE_STATUS:
-            stated = response.headers.get("retry-after", "")
-            raise Retry(reason, float(stated) if stated.replace(".", "", 1).isdigit() else None)
+            raise Retry(reason, retry_after(response.headers.get("retry-after"), datetime.now(UTC)))
         if response.status_code == 413:
             raise TooLarge(reason)
         if response.status_code == 400:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -22,6 +22,7 @@ from collector_receiver.replay.problems import Problems
 from collector_receiver.sources.tempo.answers import BadAnswer, SearchAnswer, TraceAnswer, search_answer, trace_answer
 from collector_receiver.sources.tempo.limits import Refusal, is_about_hint, refusal
 from nexus.errors import ConfigError, SourceUnavailable
+from nexus.model.retry_after import retry_after
 
 T = TypeVar("T")
 PROTOBUF = "application/protobuf"
@@ -176,7 +177,7 @@ class TempoClient:
                 if response.status not in RETRYABLE or refusal(text) is not None:
                     raise Refused(response.status, text)
                 reason = f"HTTP {response.status}: {text[:MAX_MESSAGE].strip()}".strip(": ")
-                wait = _retry_after(response.headers.get("retry-after"))
+                wait = retry_after(response.headers.get("retry-after"), datetime.now(UTC))
             except HTTPError as error:
                 reason = f"{type(error).__name__}: {error}".strip(": ")
                 reached = reached or not isinstance(error, (NewConnectionError, ConnectTimeoutError, SSLError))
@@ -270,20 +271,6 @@ def _json_trace(content: bytes) -> TraceAnswer:
     body = ExportTraceServiceRequest(resource_spans=read_otlp_json(trace, problems)).SerializeToString()
     partial = document.get("status") in {1, "PARTIAL"} or bool(problems.counts)
     return TraceAnswer(body, partial, str(document.get("message") or problems.text()))
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds of a Retry-After header: a number, or a date."""
-    if not value:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
 
 
 def unavailable(name: str, url: str, error: Exception) -> SourceUnavailable:
