@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
 
 from knowledge.classify import path_matches
 from nexus.errors import Forbidden, MalformedDocument, NotFound, SourceUnavailable, TooLarge
@@ -78,6 +79,21 @@ class Collected:
 def canonical_uri(path: Path) -> str:
     """The identity of a file: its real path as a `file:` URI."""
     return path.as_uri()
+
+
+def local_path(uri: str) -> Path | None:
+    """The file that a canonical URI means; None for a text that lies in none, and for a masked one."""
+    return Path(unquote(uri.removeprefix("file://"))) if uri.startswith("file://") and "#" not in uri else None
+
+
+def is_regular(path: Path) -> bool:
+    """Whether there is a file at that very place, by no link; one that cannot be asked for counts as there."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode) and Path(os.path.realpath(path)) == path
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def resolve_inside(path: Path, roots: Sequence[Path]) -> tuple[Path, Path]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 MAX_BYTES = 64 * 1024
+# Values, all told. An alias stands for a whole tree, so that a few lines can mean a billion of them.
+MAX_VALUES = 10_000
+# Of a whole number; a longer one is kept as text.
+MAX_BITS = 256
 
 
 def front_matter(text: str) -> tuple[int, dict[str, Any], str]:
@@ -31,7 +36,31 @@ def front_matter(text: str) -> tuple[int, dict[str, Any], str]:
         return match.end(), {}, ""
     if not isinstance(values, Mapping):
         return match.end(), {}, "front matter is no mapping"
-    return match.end(), {str(key): value for key, value in values.items()}, ""
+    try:
+        plain: dict[str, Any] = _plain(values, iter(range(MAX_VALUES)))
+    except (StopIteration, RecursionError):
+        return match.end(), {}, "front matter is too large"
+    return match.end(), plain, ""
+
+
+def _plain(value: Any, left: Iterator[int]) -> Any:
+    """The value as JSON and the database can hold it; dates stay dates. StopIteration where nothing is `left`."""
+    next(left)
+    if isinstance(value, Mapping):
+        return {str(_plain(key, left)): _plain(inner, left) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        # A generator would make another error of the one that says stop.
+        return [_plain(inner, left) for inner in (sorted(value, key=str) if isinstance(value, set) else value)]
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, str):
+        # YAML writes characters that no text has.
+        return value.replace("\0", "").encode("utf-8", "replace").decode()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        return hex(value)
+    return value
 
 
 def text_value(values: Mapping[str, Any], *names: str) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -19,7 +18,7 @@ from knowledge.front_matter import front_matter, text_value
 from knowledge.language import language_of, passage_language
 from knowledge.passages import Chunk, chunk
 from knowledge.scanner import Secret, scan
-from knowledge.sections import Syntax, heading_text
+from knowledge.sections import MAX_HEADING, Syntax, heading_text
 from knowledge.texts._shape import TextReader
 from knowledge.tokens import Analyzer
 from nexus.errors import MalformedDocument
@@ -28,8 +27,10 @@ from nexus.store.documents import DocumentRow, QuarantineRow
 from nexus.store.passages import NewPassage
 
 # Bumped when the same bytes give other rows: every document is then indexed anew.
-VERSION = "5"
+VERSION = "6"
 MASK = "█"
+# Letters and digits of a secret that a heading is looked through for: fewer are in words, too.
+SHORTEST_PART = 6
 _TYPES = (
     "adr",
     "rfc",
@@ -129,31 +130,39 @@ def prepare(source: Source, data: bytes, modified_at: datetime | None, now: date
     if suffix == ".pdf":
         title = extracted.title or PurePosixPath(found.relative).stem
     secrets = scan(text, options.detectors)
-    named = scan(found.relative, options.detectors) + scan(
-        json.dumps(dict(source.metadata), default=str, ensure_ascii=False), options.detectors
-    )
+    if not any(secret.start < front for secret in secrets):
+        # YAML writes a character in more ways than a scanner reads; what is stored is what it means.
+        secrets = [Secret(secret.kind, 0, front) for secret in _held(values, options)] + secrets
+    named = scan(found.relative, options.detectors)
+    given = _held(source.metadata, options)
     titled = scan(title, options.detectors)
-    in_front = [secret for secret in secrets if secret.start < front]
+    parts = _parts(text, secrets)
+    headed = _tainted(chunks, parts, options.detectors)
+    if not titled and _tells(title, parts):
+        titled = [Secret(secret.kind, 0, 0) for secret in secrets[:1]]
+    in_front = any(secret.start < front for secret in secrets)
     rid = document_rid(source.namespace, found.uri)
-    path = _masked(found.relative, scan(found.relative, options.detectors))
+    path = masked(found.relative, named)
     if titled:
         title = PurePosixPath(path).stem
-    passages = _passages(rid, chunks, text, title, level, secrets, options) if not named else ()
+    passages = (
+        _passages(rid, chunks, text, title, level, secrets, frozenset(headed), options) if not named + given else ()
+    )
     clean = [passage for passage in passages if not passage.quarantined]
-    hit = bool(secrets or named or titled)
+    hit = bool(secrets or named or given or titled or headed)
     blocked = hit and not any(passage.text.strip() for passage in clean)
     metadata = {
-        **({} if named else source.metadata),
+        **({} if named or given else source.metadata),
         **({"front": _plain(values)} if values and not in_front and not titled else {}),
     }
     row = DocumentRow(
         rid=rid,
         namespace=source.namespace,
-        uri=found.uri if path == found.relative else found.uri.rsplit("/", 1)[0] + "/" + PurePosixPath(path).name,
+        uri=_masked_uri(found, path, rid) if named else found.uri,
         path=path,
         suffix=suffix,
         title=title[:500],
-        doc_type=_doc_type(values, found.relative),
+        doc_type=_doc_type({} if in_front or titled else values, found.relative),
         revision=_revision(text, level, passages),
         fingerprint=fingerprint(source, data, options),
         classification=level.value,
@@ -165,16 +174,24 @@ def prepare(source: Source, data: bytes, modified_at: datetime | None, now: date
         passages=0 if blocked else len(clean),
         metadata=metadata,
     )
+    read = {secret.kind for secret in secrets}
     places = (
-        [("file name", secret, 0) for secret in named]
-        + [("title", secret, 0) for secret in titled]
+        [("file name", secret.kind, 0) for secret in named]
+        + [("metadata", secret.kind, 0) for secret in given]
+        + [("title", secret.kind, 0) for secret in titled]
         + [
-            ("front matter" if secret.start < front else "body", secret, text.count("\n", 0, secret.start) + 1)
+            ("front matter" if secret.start < front else "body", secret.kind, text.count("\n", 0, secret.start) + 1)
             for secret in secrets
+        ]
+        # Without its markup a heading may say what its line does not.
+        + [
+            ("heading", kind, line)
+            for kind, line in dict(reversed(list(headed.values()))).items()
+            if kind and kind not in read
         ]
     )
     quarantine = tuple(
-        QuarantineRow(rid, source.namespace, path, secret.kind, place, line, now) for place, secret, line in places
+        QuarantineRow(rid, source.namespace, path, kind, place, line, now) for place, kind, line in places
     )
     problems = [Problem(path, line, message) for line, message in extracted.problems]
     if problem:
@@ -189,11 +206,11 @@ def _passages(
     title: str,
     level: Classification,
     secrets: Sequence[Secret],
+    tainted: Container[tuple[str, ...]],
     options: Options,
 ) -> tuple[NewPassage, ...]:
     out: list[NewPassage] = []
     seen: dict[str, int] = {}
-    tainted = _tainted({piece.section for piece in chunks}, options.detectors)
     language = language_of(text)
     for ordinal, piece in enumerate(chunks):
         body = text[piece.start : piece.end]
@@ -203,15 +220,17 @@ def _passages(
         begin = piece.start - len(piece.lead)
         lead = "" if any(secret.start < piece.start and begin < secret.end for secret in secrets) else piece.lead
         own = piece.level if piece.level is not None and piece.level.rank > level.rank else level
-        key = "\x1f".join((document, *piece.section, body))
+        section = () if piece.section in tainted else piece.section
+        if hit:
+            # Of a text so short the identifier, a hash, could be guessed back: it is made of what is kept.
+            body = "\n" * body.count("\n")
+        key = "\x1f".join((document, *section, body, *(["quarantined"] if hit else [])))
         copy = seen[key] = seen.get(key, -1) + 1
         rid = "psg_" + hashlib.sha256(f"{key}\x1f{copy}".encode()).hexdigest()[:24]
         if hit:
-            section = () if piece.section in tainted else piece.section
-            lines = "\n" * body.count("\n")
             out.append(
                 NewPassage(
-                    rid, ordinal, section, piece.lines, "", lines, own, "", "", quarantined=True, terms={}, length=0
+                    rid, ordinal, section, piece.lines, "", body, own, "", "", quarantined=True, terms={}, length=0
                 )
             )
             continue
@@ -236,13 +255,78 @@ def _passages(
     return tuple(out)
 
 
-def _tainted(sections: AbstractSet[tuple[str, ...]], detectors: tuple[Detector, ...]) -> AbstractSet[tuple[str, ...]]:
-    """Those of the paths of headings that hold a secret."""
-    written = {section: "\n".join(section) for section in sections}
+def _tainted(
+    chunks: Sequence[Chunk], parts: Sequence[str], detectors: tuple[Detector, ...]
+) -> Mapping[tuple[str, ...], tuple[str, int]]:
+    """Those of the paths of headings that hold a secret, with its kind ("" for one that its line told) and the line where they begin."""
+    lines: dict[tuple[str, ...], int] = {}
+    for piece in chunks:
+        lines.setdefault(piece.section, piece.lines[0])
+    found = {
+        section: ("", line) for section, line in lines.items() if any(_tells(heading, parts) for heading in section)
+    }
+    written = {section: "\n".join(section) for section in lines}
     # One pass over all of them: nearly always there is none, and then there is none in any.
-    if not scan("\n\n".join(written.values()), detectors):
-        return frozenset()
-    return {section for section, text in written.items() if scan(text, detectors)}
+    if scan("\n\n".join(written.values()), detectors):
+        secrets = {section: scan(text, detectors) for section, text in written.items()}
+        found |= {section: (held[0].kind, lines[section]) for section, held in secrets.items() if held}
+    return found
+
+
+def _parts(text: str, secrets: Sequence[Secret]) -> list[str]:
+    """What each line of each secret is without signs, which headings leave out: without its underscore a token looks like none."""
+    return [
+        plain
+        for secret in secrets
+        for line in text[secret.start : secret.end].split("\n")
+        if len(plain := _letters(line)) >= SHORTEST_PART
+    ]
+
+
+def _tells(heading: str, parts: Sequence[str]) -> bool:
+    """Whether a heading or title holds one of the parts, or the beginning of one where it was cut off."""
+    if not parts:
+        return False
+    plain = _letters(heading)
+    cut = len(heading) >= MAX_HEADING // 2
+    return any(
+        part in plain or (cut and any(plain.endswith(part[:size]) for size in range(SHORTEST_PART, len(part))))
+        for part in parts
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text if character.isalnum())
+
+
+def _held(values: Mapping[str, Any], options: Options) -> list[Secret]:
+    """Secrets in values: beside their names, which tell a password, and each by itself, as JSON escapes what it quotes."""
+    if not values:
+        return []
+    texts = [json.dumps(dict(values), default=str, ensure_ascii=False), *_texts(values)]
+    found = {secret.kind: secret for text in texts for secret in scan(text, options.detectors)}
+    return [found[kind] for kind in sorted(found)]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from (str(key), *_texts(inner))
+    elif isinstance(value, list | tuple | set):
+        for inner in value:
+            yield from _texts(inner)
+    elif isinstance(value, bytes):
+        yield value.decode("utf-8", "replace")
+    elif value is not None:
+        yield str(value)
+
+
+def _masked_uri(found: Found, path: str, rid: str) -> str:
+    """The place of a document without what its name, or the name of a folder, tells; two of one folder stay two."""
+    above = "text:" if found.uri == f"text:{found.relative}" else found.uri
+    if above is found.uri:
+        above = "/".join(above.split("/")[: -(found.relative.count("/") + 1)]) + "/"
+    return f"{above}{path}#{rid}"
 
 
 def heading_path(title: str, section: Sequence[str]) -> str:
@@ -282,7 +366,8 @@ def _doc_type(values: Mapping[str, Any], path: str) -> str:
     return next((kind for kind in _TYPES for word in words if word in {kind, kind + "s"}), "document")
 
 
-def _masked(text: str, secrets: Sequence[Secret]) -> str:
+def masked(text: str, secrets: Sequence[Secret]) -> str:
+    """The text without its secrets."""
     for secret in reversed(secrets):
         text = text[: secret.start] + MASK * 3 + text[secret.end :]
     return text

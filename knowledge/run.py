@@ -8,27 +8,53 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 import psycopg
+from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled
 
 from knowledge.classify import path_matches
 from knowledge.code.names import segments, ticked
-from knowledge.collect import Found, canonical_uri, collect, read, resolve_inside, suffix_of
+from knowledge.collect import (
+    SKIPPED_FOLDERS,
+    Found,
+    canonical_uri,
+    collect,
+    is_regular,
+    local_path,
+    read,
+    resolve_inside,
+    suffix_of,
+)
 from knowledge.events import IngestEvent, Observer, log_observer
-from knowledge.prepare import Options, Prepared, Source, document_rid, fingerprint, prepare
+from knowledge.prepare import Options, Prepared, Source, document_rid, fingerprint, masked, prepare
+from knowledge.scanner import scan
 from knowledge.uploads import namespace_folder
-from nexus.errors import BadQuestion, Forbidden, InputError, NexusError, NotFound, SourceUnavailable, TooLarge
+from nexus.errors import (
+    BadQuestion,
+    Forbidden,
+    InputError,
+    NexusError,
+    NotFound,
+    SourceUnavailable,
+    StoreUnavailable,
+    TooLarge,
+)
 from nexus.model.document import DocumentStatus, Problem
 from nexus.ports.clock import Clock
 from nexus.ports.documents import IngestRequest
 from nexus.store.code import replace_anchors
 from nexus.store.documents import below_uri, delete_document, find_document, lock_document, put_document, put_quarantine
-from nexus.store.packs import FRESH, pack_all
+from nexus.store.packs import FRESH, pack_all, unpack
 from nexus.store.passages import StoredSegment, replace_passages
 from nexus.store.pool import Connection, Database
 from nexus.store.vectors import forget_cached
 
 Progress = Callable[[int, int, str], None]
+# What a session meets where others are at work on the same rows: the database answers, and the next document may do.
+HELD = (DeadlockDetected, LockNotAvailable, QueryCanceled)
+# Of a document whose transaction was ended to let another's go on.
+ATTEMPTS = 3
 
 
 class Embedding(Protocol):
@@ -158,7 +184,7 @@ class Ingestor:
             with self._database.connection() as connection:
                 found = below_uri(connection, tenant, namespace, uri.rstrip("/"))
             for rid, _ in found:
-                tally.passages += self._remove(tenant, rid)
+                tally.passages += self._remove(tenant, rid) or 0
         return tally.passages
 
     def _admit(self, request: IngestRequest) -> None:
@@ -201,24 +227,45 @@ class Ingestor:
         """A path that was indexed and is gone is removed; one that never was is an error."""
         with self._database.connection() as connection:
             found = below_uri(connection, request.tenant, request.namespace, uri)
+            # Stored under a masked URI where its name is a secret.
+            rid = document_rid(request.namespace, uri)
+            if not found and find_document(connection, request.tenant, rid) is not None:
+                found = [(rid, uri)]
         if not found:
             raise NotFound(f"read {request.path}: no such file or folder")
-        for rid, _ in found:
-            self._remove(request.tenant, rid)
-            tally.removed += 1
+        for rid, where in found:
+            self._gone(request, rid, where, tally)
 
     def _sweep(self, request: IngestRequest, uri: str, kept: set[str], tally: _Tally) -> None:
         """Remove what lies below the folder in the index and no longer on disk. A glob sweeps only what it selects."""
         with self._database.connection() as connection:
             found = below_uri(connection, request.tenant, request.namespace, uri)
         for rid, where in found:
-            below = where.removeprefix(uri).lstrip("/")
+            # Globs are of names, not of how a URI writes them.
+            below = unquote(where.removeprefix(uri).lstrip("/").partition("#")[0])
             selected = not request.globs or any(
                 path_matches(below, glob) or path_matches(below.rsplit("/", 1)[-1], glob) for glob in request.globs
             )
             if rid not in kept and selected:
-                self._remove(request.tenant, rid)
-                tally.removed += 1
+                self._gone(request, rid, where, tally, below.split("/")[:-1])
+
+    def _gone(self, request: IngestRequest, rid: str, uri: str, tally: _Tally, folders: Sequence[str] = ()) -> None:
+        """Remove a document whose file was not found, unless it is there by now: then another ingest has it, or will.
+
+        A file that is there and yet no document any more (a folder of tools, no reader) is removed all the same.
+        """
+        file = local_path(uri)
+
+        def there() -> bool:
+            return (
+                file is not None
+                and suffix_of(file.name) in self._options.readers
+                and not SKIPPED_FOLDERS.intersection(folders)
+                and is_regular(file)
+            )
+
+        if self._remove(request.tenant, rid, there) is not None:
+            tally.removed += 1
 
     def _source(self, found: Found, request: IngestRequest) -> Source:
         return Source(found, request.tenant, request.namespace, request.classification, request.metadata)
@@ -226,17 +273,17 @@ class Ingestor:
     def _one(self, source: Source, request: IngestRequest, tally: _Tally, data: bytes | None = None) -> None:
         path = source.found.relative
         try:
-            prepared = self._store(source, data, force=request.force)
+            prepared = self._tried(source, data, force=request.force)
         except NotFound:
             # Deleted between listing and reading.
-            self._remove(source.tenant, document_rid(source.namespace, source.found.uri))
-            tally.removed += 1
+            uri = source.found.uri
+            self._gone(request, document_rid(source.namespace, uri), uri, tally)
         except (InputError, SourceUnavailable) as error:
             # What was indexed stays: the file may be halfway through a save.
             tally.failed += 1
             tally.problem(path, 0, str(error), "read")
         except psycopg.Error as error:
-            # A row that the database refuses; a database that does not answer is StoreUnavailable and ends the call.
+            # A row that the database refuses, or that others held too long; a database that does not answer is StoreUnavailable and ends the call.
             tally.failed += 1
             tally.problem(path, 0, f"upsert: {error}".strip().splitlines()[0], "upsert")
         else:
@@ -247,6 +294,18 @@ class Ingestor:
             tally.quarantined += bool(prepared.quarantine)
             tally.passages += prepared.row.passages
             tally.errors.extend(prepared.problems)
+
+    def _tried(self, source: Source, data: bytes | None, *, force: bool) -> Prepared | None:
+        """`_store`, again where it met another session in a circle. psycopg.Error where another held a row for too long: of this document alone."""
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                return self._store(source, data, force=force)
+            except StoreUnavailable as error:
+                if not isinstance(error.__cause__, HELD):
+                    raise
+                if not left or not isinstance(error.__cause__, DeadlockDetected):
+                    raise error.__cause__ from None
+        raise AssertionError
 
     def _store(self, source: Source, data: bytes | None, *, force: bool) -> Prepared | None:
         """One document, one transaction; None where nothing changed. The file is read under the lock, so that the newest content wins."""
@@ -262,7 +321,9 @@ class Ingestor:
                 return None
             prepared = prepare(source, data, modified_at, self._clock.now(), self._options)
             if prepared.quarantine:
+                # In this order: who writes vectors holds rows of the cache and waits for segments.
                 forget_cached(connection, source.tenant, rid, [passage.content_hash for passage in prepared.passages])
+                unpack(connection, source.tenant, rid)
             status = put_document(connection, source.tenant, prepared.row)
             served = status in {DocumentStatus.ACTIVE, DocumentStatus.SUPERSEDED}
             stored = replace_passages(
@@ -280,10 +341,11 @@ class Ingestor:
                 self._embedding.attach(connection, source.tenant, stored)
             return prepared
 
-    def _remove(self, tenant: str, rid: str) -> int:
+    def _remove(self, tenant: str, rid: str, there: Callable[[], bool] | None = None) -> int | None:
+        """How many passages went; None where the document is `there`, which is asked under its lock."""
         with self._database.connection() as connection:
             lock_document(connection, tenant, rid)
-            return delete_document(connection, tenant, rid)
+            return None if there is not None and there() else delete_document(connection, tenant, rid)
 
     def _finish(self, tenant: str, tally: _Tally, progress: Progress | None, *, embed: bool) -> dict[str, Any]:
         pending = 0
@@ -292,7 +354,10 @@ class Ingestor:
         if embed:
             pending, problems = self.embed(tenant, progress)
             tally.errors += problems
-        errors = [{"path": p.path, "line": p.line, "error": p.error, "stage": p.stage} for p in tally.errors]
+        errors = [
+            {"path": self._said(p.path), "line": p.line, "error": self._said(p.error), "stage": p.stage}
+            for p in tally.errors
+        ]
         return {
             "documents": tally.documents,
             "indexed": tally.indexed,
@@ -316,9 +381,14 @@ class Ingestor:
             error = str(failure)
             raise
         finally:
+            path, error = self._said(path), self._said(error)
             event = IngestEvent(action, tenant, namespace, path, tally.passages, tally.skipped, error)
             for observer in self._observers:
                 observer(event)
+
+    def _said(self, text: str) -> str:
+        """A path or an error as answers and logs may hold it: the name of a file can be a secret."""
+        return masked(text, scan(text, self._options.detectors))
 
 
 def _named(namespace: str) -> None:

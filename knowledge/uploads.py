@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import time
 import unicodedata
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,6 +15,9 @@ from nexus.errors import BadQuestion, Forbidden, TooLarge
 
 MAX_NAME = 200
 MAX_DEPTH = 8
+# What is written goes by another name until it is whole. One of this age was left by a process that was killed.
+_PREFIX, _SUFFIX = ".#", ".part"
+ABANDONED_S = 3600.0
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
 
@@ -63,7 +68,8 @@ def store(root: Path, tenant: str, namespace: str, name: str, data: bytes, max_b
         raise Forbidden(f"name: {name!r} leads out of the upload folder")
     if target.is_dir():
         raise BadQuestion(f"name: {name!r} is a folder of uploads")
-    descriptor, scratch = tempfile.mkstemp(dir=real, prefix=".#", suffix=".part")
+    _clear(real)
+    descriptor, scratch = tempfile.mkstemp(dir=real, prefix=_PREFIX, suffix=_SUFFIX)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -74,3 +80,11 @@ def store(root: Path, tenant: str, namespace: str, name: str, data: bytes, max_b
         Path(scratch).unlink(missing_ok=True)
         raise
     return real / target.name
+
+
+def _clear(folder: Path) -> None:
+    """Remove what killed processes left in a folder: parts of documents that nobody knows of."""
+    for left in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with suppress(FileNotFoundError):
+            if time.time() - left.lstat().st_mtime > ABANDONED_S:
+                left.unlink()

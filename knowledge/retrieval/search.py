@@ -92,7 +92,8 @@ class HybridRetriever:
         depth = max(self._options.candidates, 2 * request.top_k)
         # Deeper than the lists that are fused: passages below their ends support those above.
         fetched = max(depth, SUPPORT_DEPTH)
-        with self._database.connection() as connection:
+        # Of one state: between two statements a document may get other passages, and would be found by neither.
+        with self._database.snapshot(), self._database.connection() as connection:
             terms = question_terms(self._analyzer, request.query[:MAX_QUERY])
             words, ideal = self._words(connection, reader, terms, fetched) if keywords or future is None else ([], 0.0)
             question = self._answered(future, degraded) if vectors else None

@@ -75,6 +75,19 @@ def pack(connection: Connection, tenant: str, *, fresh: int = FRESH, largest: in
     return True
 
 
+def unpack(connection: Connection, tenant: str, document: str) -> None:
+    """Take the packs apart that hold terms of a document, so that none of its terms outlives it; what else they held is packed anew.
+
+    A term is a hash, but that of a number of few digits can be guessed back. To be called before the document's segments are locked:
+    whoever packs holds the packs and waits for segments.
+    """
+    connection.execute(_SQL["wait_for_packs"], {"tenant": tenant})
+    packs = [row[0] for row in connection.execute(_SQL["packs_of"], {"tenant": tenant, "document": document})]
+    if packs:
+        connection.execute(_SQL["leave_packs"], {"tenant": tenant, "packs": packs})
+        connection.execute(_SQL["drop_packs"], {"tenant": tenant, "packs": packs})
+
+
 def _next(rows: Sequence[tuple[int, str, int, int]], largest: int) -> tuple[tuple[str, int], list[int], int]:
     """The namespace and level with the most unpacked passages; its segments, as many as one pack takes; their passages."""
     sizes: dict[tuple[str, int], int] = {}

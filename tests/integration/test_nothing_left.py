@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from nexus.model.document import Classification
+from nexus.ports.curation import Curation, Decision
 from nexus.ports.documents import DocumentControl, IngestRequest
 from nexus.settings import load_settings
 from nexus.store.pool import Database
@@ -73,3 +75,24 @@ def test_a_deleted_file_leaves_the_history_of_its_claims_and_nothing_else(
         assert connection.execute(
             "SELECT count(*) FILTER (WHERE valid_to IS NULL), count(*) > 0 FROM designed_claim WHERE body::text LIKE '%quokka%'"
         ).fetchone() == (0, True)
+
+
+def test_a_hidden_document_stays_indexed_and_gives_no_name_claim_or_reading(
+    control: DocumentControl, database: Database, docs: Path, tmp_path: Path
+) -> None:
+    (docs / "design.md").write_text(f"# Design\n\n{SENTENCE}\n", encoding="utf-8")
+    control.ingest(IngestRequest(docs))
+    assert {"entity", "designed_document"} & tables_with(database, WORD)
+    settings = load_settings({"data": tmp_path / "data", "docs": {"roots": (docs,)}, "knowledge": {"embedder": "none"}})
+    curation = Runtime(settings, database).get(Curation)  # type: ignore[type-abstract]
+    rid = curation.find("default", Classification.RESTRICTED, (), "design.md")
+    curation.hide(Decision("default", "kim", "wrong", Classification.RESTRICTED), rid)
+    # Indexed, for the day it is restored, and the history of its claims.
+    assert tables_with(database, WORD) == {"passage", "code_anchor", "designed_claim"}
+    with database.connection() as connection:
+        assert connection.execute("SELECT count(*) FROM segment WHERE document = %s AND served", (rid,)).fetchone() == (
+            0,
+        )
+        assert connection.execute(
+            "SELECT count(*) FROM designed_claim WHERE document_rid = %s AND valid_to IS NULL", (rid,)
+        ).fetchone() == (0,)

@@ -14,18 +14,46 @@ WHERE tenant = %(tenant)s AND namespace = %(namespace)s AND (uri = %(uri)s OR st
 ORDER BY uri
 
 -- name: put_document
-INSERT INTO document (tenant, rid, namespace, uri, path, suffix, title, doc_type, revision, fingerprint, classification, tier, status, modified_at,
-                      indexed_at, passages, metadata)
-VALUES (%(tenant)s, %(rid)s, %(namespace)s, %(uri)s, %(path)s, %(suffix)s, %(title)s, %(doc_type)s, %(revision)s, %(fingerprint)s, %(classification)s,
-        %(tier)s, %(status)s, %(modified_at)s, %(indexed_at)s, %(passages)s, %(metadata)s)
+-- A person's decision about a document outlives its next version, also where its file was gone or held a secret in between; quarantine comes and
+-- goes with the content. The row is what decisions made of it; where there is none, or a quarantined one, the decisions are asked.
+WITH decided AS (
+    SELECT coalesce((
+               SELECT h.action = 'hide' FROM document_decision h
+               WHERE h.tenant = %(tenant)s AND h.document = %(rid)s AND h.action IN ('hide', 'restore')
+               ORDER BY h.id DESC LIMIT 1
+           ), false) AS hidden,
+           (
+               SELECT o.rid
+               FROM (
+                   SELECT s.action, s.other FROM document_decision s
+                   WHERE s.tenant = %(tenant)s AND s.document = %(rid)s AND s.action IN ('supersede', 'undo')
+                   ORDER BY s.id DESC LIMIT 1
+               ) last
+               -- One that went itself, or was superseded meanwhile, takes nobody's place.
+               JOIN document o ON o.tenant = %(tenant)s AND o.rid = last.other AND o.superseded_by IS NULL
+               WHERE last.action = 'supersede'
+           ) AS superseded_by
+)
+INSERT INTO document (tenant, rid, namespace, uri, path, suffix, title, doc_type, revision, fingerprint, classification, tier, status, superseded_by,
+                      modified_at, indexed_at, passages, metadata)
+SELECT %(tenant)s, %(rid)s, %(namespace)s, %(uri)s, %(path)s, %(suffix)s, %(title)s, %(doc_type)s, %(revision)s, %(fingerprint)s, %(classification)s,
+       %(tier)s,
+       CASE
+           WHEN %(status)s = 'quarantined' THEN 'quarantined'
+           WHEN d.hidden THEN 'hidden'
+           WHEN d.superseded_by IS NOT NULL THEN 'superseded'
+           ELSE %(status)s
+       END,
+       d.superseded_by, %(modified_at)s, %(indexed_at)s, %(passages)s, %(metadata)s
+FROM decided d
 ON CONFLICT (tenant, rid) DO UPDATE SET
-    path = excluded.path, suffix = excluded.suffix, title = excluded.title, doc_type = excluded.doc_type, revision = excluded.revision,
-    fingerprint = excluded.fingerprint, classification = excluded.classification, tier = excluded.tier, modified_at = excluded.modified_at,
-    indexed_at = excluded.indexed_at, passages = excluded.passages, metadata = excluded.metadata,
-    -- A person's decision about a document outlives its next version; quarantine comes and goes with the content.
+    uri = excluded.uri, path = excluded.path, suffix = excluded.suffix, title = excluded.title, doc_type = excluded.doc_type,
+    revision = excluded.revision, fingerprint = excluded.fingerprint, classification = excluded.classification, tier = excluded.tier,
+    modified_at = excluded.modified_at, indexed_at = excluded.indexed_at, passages = excluded.passages, metadata = excluded.metadata,
     status = CASE
         WHEN excluded.status = 'quarantined' THEN 'quarantined'
         WHEN document.status IN ('hidden', 'superseded') THEN document.status
+        WHEN document.status = 'quarantined' AND excluded.status = 'hidden' THEN 'hidden'
         WHEN document.superseded_by IS NOT NULL THEN 'superseded'
         ELSE 'active'
     END

@@ -40,3 +40,12 @@ WHERE segment.id = p.id AND segment.tenant = %(tenant)s
 
 -- name: drop_packs
 DELETE FROM pack WHERE tenant = %(tenant)s AND id = ANY (%(packs)s)
+
+-- name: wait_for_packs
+SELECT pg_advisory_xact_lock(hashtextextended(%(tenant)s || E'\x1fpacks', 0))
+
+-- name: packs_of
+SELECT DISTINCT pack FROM segment WHERE tenant = %(tenant)s AND document = %(document)s AND pack IS NOT NULL
+
+-- name: leave_packs
+UPDATE segment SET pack = NULL, place = NULL WHERE tenant = %(tenant)s AND pack = ANY (%(packs)s)

@@ -43,8 +43,15 @@ FROM embedding_cache
 WHERE tenant = %(tenant)s AND model = %(model)s AND dimension = %(dimension)s AND content_hash = ANY (%(hashes)s)
 
 -- name: touch_cached
-UPDATE embedding_cache SET used_at = %(now)s
-WHERE tenant = %(tenant)s AND model = %(model)s AND dimension = %(dimension)s AND content_hash = ANY (%(hashes)s) AND used_at < %(before)s
+-- Whoever holds a row uses it, too: nobody waits for another, in whatever order.
+WITH free AS MATERIALIZED (
+    SELECT content_hash FROM embedding_cache
+    WHERE tenant = %(tenant)s AND model = %(model)s AND dimension = %(dimension)s AND content_hash = ANY (%(hashes)s) AND used_at < %(before)s
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE embedding_cache c SET used_at = %(now)s
+FROM free
+WHERE c.tenant = %(tenant)s AND c.model = %(model)s AND c.dimension = %(dimension)s AND c.content_hash = free.content_hash
 
 -- name: put_cached
 INSERT INTO embedding_cache (tenant, content_hash, model, dimension, vector, used_at)
@@ -52,15 +59,26 @@ VALUES (%(tenant)s, %(content_hash)s, %(model)s, %(dimension)s, %(vector)s, %(no
 ON CONFLICT (tenant, content_hash, model, dimension) DO NOTHING
 
 -- name: forget_cached
-DELETE FROM embedding_cache
-WHERE tenant = %(tenant)s AND content_hash IN (SELECT p.content_hash FROM passage p WHERE p.tenant = %(tenant)s AND p.document = %(document)s)
-  AND content_hash <> ALL (%(kept)s)
+-- In one order everywhere, so that two never wait for each other in a circle.
+WITH held AS MATERIALIZED (
+    SELECT content_hash, model, dimension FROM embedding_cache
+    WHERE tenant = %(tenant)s AND content_hash IN (SELECT p.content_hash FROM passage p WHERE p.tenant = %(tenant)s AND p.document = %(document)s)
+      AND content_hash <> ALL (%(kept)s)
+    ORDER BY content_hash, model, dimension
+    FOR UPDATE
+)
+DELETE FROM embedding_cache c
+USING held
+WHERE c.tenant = %(tenant)s AND c.content_hash = held.content_hash AND c.model = held.model AND c.dimension = held.dimension
 
 -- name: bound_cache
-DELETE FROM embedding_cache
-WHERE tenant = %(tenant)s AND ctid = ANY (ARRAY(
-    SELECT ctid FROM embedding_cache WHERE tenant = %(tenant)s ORDER BY used_at DESC OFFSET %(keep)s
-))
+WITH oldest AS MATERIALIZED (
+    SELECT content_hash, model, dimension FROM embedding_cache WHERE tenant = %(tenant)s ORDER BY used_at DESC OFFSET %(keep)s
+    FOR UPDATE SKIP LOCKED
+)
+DELETE FROM embedding_cache c
+USING oldest
+WHERE c.tenant = %(tenant)s AND c.content_hash = oldest.content_hash AND c.model = oldest.model AND c.dimension = oldest.dimension
 
 -- name: copy_vectors
 COPY embedding (tenant, generation, passage, segment, language, vector) FROM STDIN (FORMAT BINARY)
