@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 # Character offsets [start, end) of a secret in a text.
 Span = tuple[int, int]
@@ -34,10 +35,15 @@ NO_VALUE = re.compile(
     r"Ag[0-9A-Za-z+/]{100,}|vault:v\d+:.*|AQICAH.*"
     r"|-.*|[!@:&][A-Za-z_]+|arn:.*|__.*__|.*\$[({].*|.*[{|\\].*|.*<.*>.*|\w[\w.]*[(\[].*|(?:[a-z]+://|/|\./|~/).*"
     r"|(?:[A-Za-z_][A-Za-z_0-9]*[.:/])+[A-Za-z_][A-Za-z_0-9-]*|(?:type|required)=.*"
-    r"|(?i:aes|sha|md|bcrypt|scrypt|argon|pbkdf|hmac|rsa|ecdsa|utf|base|iso|tls|x|var|varchar|char|n?varchar|int|string|text|min|max|len|length|minlength|maxlength|nist|rfc|oauth|v)[-_]?\d.*"
-    r"|1Password|v?\d+(?:[.,]\d+)*|[0-9a-f]{8}-[0-9a-f-]{27}|[A-Za-z]+(?:[-_.][A-Za-z]+)*",
+    r"|(?i:aes|sha|md|bcrypt|scrypt|argon|pbkdf|hmac|rsa|ecdsa|utf|base|iso|tls|var|varchar|char|n?varchar|int|string|text|min|max|len|length|minlength|maxlength|nist|rfc|oauth)[-_]?\d.*|x[-_]?509.*|v\d{1,3}(?:[._-].*)?"
+    r"|1Password|v?\d+(?:[.,]\d+)*|\d{4}-\d\d-\d\d(?:[T ].*)?|[0-9a-f]{8}-[0-9a-f-]{27}|[A-Za-z]+(?:[-_.][A-Za-z]+)*",
     re.DOTALL,
 )
+
+
+# Names of things: words and numbers with hyphens between, or in camel case.
+NAME = re.compile(r"[a-z]+(?:[-_.](?:[a-z]+\d{0,2}|\d+))+|(?=[a-z0-9]*[A-Z])(?:[A-Z]{0,5}[a-z]{3,}(?:V?\d{1,2})?)+")
+_KEY_LENGTH, _RANDOM = 16, 3.2
 
 
 def places(text: str, words: Sequence[str]) -> Iterator[int]:
@@ -49,6 +55,8 @@ def places(text: str, words: Sequence[str]) -> Iterator[int]:
             at = text.find(word, at + 1)
 
 
+# Detectors are asked one after the other about the same text.
+@lru_cache(maxsize=1)
 def lower(text: str) -> str:
     """The text in lower case with every character at its place."""
     lowered = text.lower()
@@ -56,11 +64,42 @@ def lower(text: str) -> str:
 
 
 _SYMBOL = re.compile(r"[!@#$%^&*?]")
+_LETTERS = re.compile(r"[A-Za-z+/]{12,}={0,2}")
+_TURN = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]")
+# Of random letters every second one is of another case than the one before, and one in five is a vowel; of names in camel case one
+# in three and less, and more vowels.
+_JUMBLED, _TURNING, _VOWELS = 0.4, 0.25, 0.2
+
+
+def is_jumbled(value: str) -> bool:
+    """Random letters: one random password of twelve characters in eight has no digit."""
+    if not _LETTERS.fullmatch(value):
+        return False
+    share = len(_TURN.findall(value)) / (len(value.rstrip("=")) - 1)
+    vowels = sum(letter in "aeiouAEIOU" for letter in value) / len(value)
+    return share >= _JUMBLED or (share >= _TURNING and vowels <= _VOWELS)
 
 
 def is_password(value: str) -> bool:
-    """Letters with digits or with a sign, as rules for passwords ask for."""
-    return bool(re.search(r"[A-Za-z]", value) and (re.search(r"\d", value) or _SYMBOL.search(value)))
+    """Letters with digits or with a sign, as rules for passwords ask for; or random ones."""
+    return bool(
+        re.search(r"[A-Za-z]", value) and (re.search(r"\d", value) or _SYMBOL.search(value) or is_jumbled(value))
+    )
+
+
+def is_given(value: str) -> bool:
+    """Nothing that stands where a value would."""
+    return not PLACEHOLDER.fullmatch(value) and (not NO_VALUE.fullmatch(value) or is_jumbled(value))
+
+
+def is_key(value: str) -> bool:
+    """Long and random, and no name with numbers in it."""
+    return (
+        len(value) >= _KEY_LENGTH
+        and (re.search(r"\d", value) is not None or is_jumbled(value))
+        and not NAME.fullmatch(value)
+        and entropy(value) >= _RANDOM
+    )
 
 
 def luhn(digits: str) -> bool:

@@ -14,6 +14,8 @@ _SECRET = re.compile(
 # Beside an access key identifier no word is needed: that is how key files are written.
 _BARE = re.compile(r"(?<![0-9A-Za-z/+=])[0-9A-Za-z/+]{40}(?![0-9A-Za-z/+=])")
 _NEAR = 200
+# The word may also follow: `...` (AWS secret access key).
+_BEFORE = 80
 _RANDOM = 4.0
 _HEX = re.compile(r"[0-9a-f]{40}|[0-9A-F]{40}")
 
@@ -33,7 +35,12 @@ def _find(text: str) -> Iterator[Span]:
         for bare in _BARE.finditer(text, max(0, match.start() - _NEAR), match.end() + _NEAR):
             if _random(bare[0]):
                 yield bare.span()
-    for match in filter(None, (_SECRET.match(text, at) for at in places(lower(text), ("aws", "secret")))):
+    lowered = lower(text)
+    for at in places(lowered, ("secret access key",)):
+        for bare in _BARE.finditer(text, max(text.rfind("\n", 0, at) + 1, at - _BEFORE), at):
+            if _random(bare[0]):
+                yield bare.span()
+    for match in filter(None, (_SECRET.match(text, at) for at in places(lowered, ("aws", "secret")))):
         if _random(match[1]):
             yield match.span(1)
 

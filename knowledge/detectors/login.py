@@ -31,6 +31,9 @@ _OPTIONS = {
     ),
     **dict.fromkeys(("redis-cli",), r"-a[ \t]+[\"']?"),
     **dict.fromkeys(("ldapsearch", "ldapmodify", "ldapadd"), r"-w[ \t]+[\"']?"),
+    **dict.fromkeys(("htpasswd",), r"-\w*b\w*[ \t]+\S+[ \t]+\S+[ \t]+[\"']?"),
+    **dict.fromkeys(("keytool",), r"-(?:\w*store|key)pass[ \t]+[\"']?"),
+    **dict.fromkeys(("gh secret set",), r"(?:--body|-b)(?:[ \t]+|=)[\"']?"),
     **dict.fromkeys(("openssl",), r"-pass(?:in|out|wd)?[ \t]+[\"']?pass:"),
 }
 _COMMANDS = {

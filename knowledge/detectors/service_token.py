@@ -40,17 +40,21 @@ _NAMED = re.compile(
     r"(?:SNYK_TOKEN|HEROKU_API_KEY|HEC_TOKEN|_authToken)[\"']?\s?[=:]\s?[\"']?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
     rf"|VAULT_TOKEN[\"']?\s?[=:]\s?[\"']?(s\.[0-9A-Za-z]{{24}}){_END}"
     # Of ten characters only.
-    rf"|(?i:naver[._-]client[._-]secret)[\"']?\s?[=:]\s?[\"']?((?=[a-z_]*[A-Z0-9])(?=[A-Z0-9_]*[a-z])[0-9A-Za-z_]{{10}}){_END}"
+    rf"|(?i:(?:naver|네이버)[ ._-]client[ ._-]secret)[\"']?\s?[=:]\s?[\"']?((?=[a-z_]*[A-Z0-9])(?=[A-Z0-9_]*[a-z])[0-9A-Za-z_]{{10}}){_END}"
+    # Of a cluster that nodes join; the one of the documentation is a row of the alphabet.
+    rf"|(?:--token[ =]|token:[ ]?[\"']?)(?!abcdef\.)((?=[a-z.]*\d)[0-9a-z]{{6}}\.[0-9a-z]{{16}}){_END}"
     r"|serviceKey=([0-9A-Za-z%+/]{60,}(?:=|%3D|%3d){0,2})"
 )
 _NAMES = (
-    *("SNYK_TOKEN", "HEROKU_API_KEY", "HEC_TOKEN", "_authToken", "VAULT_TOKEN", "serviceKey="),
+    *("SNYK_TOKEN", "HEROKU_API_KEY", "HEC_TOKEN", "_authToken", "VAULT_TOKEN", "serviceKey=", "--token", "token:"),
     *(
         "Naver-Client-Secret",
         "NAVER_CLIENT_SECRET",
         "naver_client_secret",
         "naver.client-secret",
         "naver.client_secret",
+        "Naver Client Secret",
+        "네이버",
     ),
 )
 _AZURE_NAMES = ("AccountKey", "SharedAccessKey", "SharedSecretKey", "Ocp-Apim-Subscription-Key", "?sig=", "&sig=")
@@ -72,9 +76,9 @@ _LONG = re.compile(r"[0-9A-Za-z_.+/=-]{20,}")
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
     """Each with what is random of it as a group."""
-    words = list(_LONG.finditer(text))
-    long = " ".join(match[0] for match in words)
-    yield from filter(None, (_BOT.search(text, *match.span()) for match in words))
+    long = " ".join(_LONG.findall(text))
+    if _BOT.search(long):
+        yield from _BOT.finditer(text)
     for beginning, pattern in _BY_BEGINNING:
         if beginning in long:
             yield from filter(None, (pattern.match(text, at) for at in places(text, (beginning,))))

@@ -9,18 +9,13 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 
-from knowledge.detectors._shape import NO_VALUE, PLACEHOLDER, Detector, Span, entropy, is_password, lower, places
+from knowledge.detectors._shape import PLACEHOLDER, Detector, Span, entropy, is_given, is_password, lower, places
 
 _SHORTEST, _RANDOM = 6, 3.2
 
 
 def _password(value: str) -> bool:
-    return (
-        len(value) >= _SHORTEST
-        and is_password(value)
-        and not PLACEHOLDER.fullmatch(value)
-        and not NO_VALUE.fullmatch(value)
-    )
+    return len(value) >= _SHORTEST and is_password(value) and is_given(value)
 
 
 def _any(value: str) -> bool:
@@ -33,6 +28,11 @@ def _strong(value: str) -> bool:
     return (
         _password(value) and len(value) > _SHORTEST and re.search(r"\d.*[!@#$%^&*?]|[!@#$%^&*?].*\d", value) is not None
     )
+
+
+def _mixed(value: str) -> bool:
+    """No field's name: letters of both cases and digits, or a sign."""
+    return _strong(value) or (_password(value) and re.search(r"\d", value) is not None and value.lower() != value)
 
 
 def _random(value: str) -> bool:
@@ -60,6 +60,16 @@ _GIVEN: tuple[tuple[tuple[str, ...], re.Pattern[str], Callable[[str], bool]], ..
         ),
         (("password", "passwd"), rf"pass(?:word|wd)[\"']\s+value\s*=\s*{_QUOTED}", _password),
         (("setpassword", "withpassword"), rf"(?:set|with)Password\s*\(\s*{_QUOTED}", _password),
+        (
+            ('password", "', "password', '"),
+            r"password[\"'], [\"'](?P<value>[^\"'\n]{6,100})[\"']\)",
+            _mixed,
+        ),
+        (
+            ("auth(", "auth=(", "networkcredential("),
+            rf"(?:auth=?|NetworkCredential)\(\s*[\"'][^\"'\n]{{1,60}}[\"'],\s*{_QUOTED}",
+            _password,
+        ),
         (("identified by", "password '", 'password "'), rf"(?:identified by|password) {_QUOTED}", _password),
         (("convertto-securestring",), rf"ConvertTo-SecureString\s+(?:-String\s+)?{_QUOTED}", _password),
         (("net user ",), r"net user [\w.$-]{1,40} (?P<value>\S{4,100})", _password),
@@ -78,7 +88,32 @@ _GIVEN: tuple[tuple[tuple[str, ...], re.Pattern[str], Callable[[str], bool]], ..
         (
             ("bearer ",),
             r"(?<=: )bearer (?!eyJ)(?P<value>[0-9A-Za-z][0-9A-Za-z._~+/-]{19,}=*)(?![\w{<$])",
-            lambda value: _random(value) and not NO_VALUE.fullmatch(value),
+            lambda value: _random(value) and is_given(value),
+        ),
+        (
+            ("cookie",),
+            r"cookie[\"']?:[ \t]?[^\n]{0,300}?(?<![\w-])(?:\w{0,20}sess[\w-]*|[\w.-]{0,20}(?:sid|token|auth))=(?P<value>[\w%.~+/-]{20,}=*)",
+            lambda value: _random(value) and is_given(value),
+        ),
+        (
+            ("env ",),
+            r"env (?-i:[A-Z_]{0,40}(?:PASS|PASSWORD|PWD|SECRET|TOKEN|API_KEY|SECRET_KEY)) [\"']?(?P<value>[^\s\"']{6,100})",
+            _password,
+        ),
+        # What takes its password from a pipe.
+        (
+            ("echo ",),
+            (
+                r"echo (?:-n )?[\"']?(?:\w{1,32}:)?+(?P<value>[^\s\"'|]{6,100})[\"']?[ \t]*\|"
+                r"[ \t]*(?:sudo -S|(?:sudo )?(?:chpasswd|passwd --stdin|kinit)|[^\n|]{0,80}--password-stdin)"
+            ),
+            _password,
+        ),
+        # Asked for in a talk, and the answer all by itself.
+        (
+            ("pw?", "password?", "비번", "비밀번호", "패스워드"),
+            r"(?:pw|password|비번|비밀번호|패스워드)[^\n?]{0,20}\?[ \t]*\n[^\n:]{1,40}:[ \t]*(?P<value>[!-~]{6,64})(?![^\n])",
+            _strong,
         ),
         # What the files of accounts keep can be guessed at leisure.
         (
