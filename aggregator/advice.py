@@ -106,6 +106,18 @@ SENTENCES: Final[dict[str, tuple[tuple[str, str], str, str]]] = {
         "`{name}` 서비스의 {words}: 한 엣지나 서비스에서 따로 세는 한도를 넘었고, 넘은 것은 `{other}`로 함께 셉니다",
     ),
 }
+# Counters that a sentence is about, and what they are a share of: `arrived` did not count among the spans.
+_COUNTED: Final = (
+    ("orphan_servers", "entries"),
+    ("orphan_consumers", "entries"),
+    ("bad_parents", "spans"),
+    ("conflicting_duplicates", "spans"),
+    ("clock_suspect", "spans"),
+    ("beyond_horizon", "spans"),
+    ("late", "arrived"),
+    ("rejected", "arrived"),
+    ("duplicates", "arrived"),
+)
 # What bags hold, in words.
 ITEMS: Final = {
     "cause": ("operations (name spans by route, not by URL)", "오퍼레이션(스팬 이름은 URL이 아니라 라우트로)"),
@@ -146,24 +158,23 @@ def advice(
         if n and share is not None and share >= NOTICE:
             out.append(_Said(share, _text(key, language, n, name=name, **values)))
 
-    places = _places(senders)
+    # Most services have nothing to fix: what a sentence needs is made where it is said.
     if name == UNNAMED:
-        say("nameless", spans, 2.0, places=places)
-    else:
-        say("unnamed", view["unnamed"], view["shares"]["unnamed"], places=places)
-    say("unpaired", unpaired, view["shares"]["unpaired"], protocols=_by_protocol(view))
-    for key in ("orphan_servers", "orphan_consumers"):
-        say(key, view[key], part(view[key], entries))
-    for key in ("bad_parents", "conflicting_duplicates", "clock_suspect", "beyond_horizon"):
-        say(key, view[key], part(view[key], spans))
-    if not view["orphan_consumers"]:
-        say("unresolved_links", view["unresolved_links"], part(view["unresolved_links"], spans))
-    for key in ("late", "rejected", "duplicates"):
-        # Those that did not count among the spans.
-        say(key, view[key], part(view[key], spans + view[key]))
-    unknown = spans - view["spans_sampling_known"]
+        say("nameless", spans, 2.0, places=_places(senders))
+    elif view["unnamed"]:
+        say("unnamed", view["unnamed"], view["shares"]["unnamed"], places=_places(senders))
+    if unpaired:
+        say("unpaired", unpaired, view["shares"]["unpaired"], protocols=_by_protocol(view))
+    for key, beside in _COUNTED:
+        if n := view[key]:
+            say(key, n, part(n, entries if beside == "entries" else spans + n if beside == "arrived" else spans))
+    if (n := view["unresolved_links"]) and not view["orphan_consumers"]:
+        say("unresolved_links", n, part(n, spans))
     if 0 < view["sampling"]["known"] < 1:
+        unknown = spans - view["spans_sampling_known"]
         say("sampling", unknown, part(unknown, spans), spans=spans)
+    if not out and not full:
+        return []
     beyond = sorted({ITEMS[kind][language != ENGLISH] for kind in full if kind in ITEMS})
     return [
         *[said.text for said in sorted(out, key=lambda said: (-said.share, said.text))],

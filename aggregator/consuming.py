@@ -3,7 +3,8 @@
 `Consumed`:
 - `ties`: `handler` row, `producer` row, `by` (0 parent, 1 link, 2 boundary): who handled what; polls pass theirs on to what processed it.
 - `handlers`: one row a consuming span that counts: `row`, `handled` (0 or 1), `messages` (that it adds), `poll`, `merged` (a poll whose
-  messages were processed below), `mate` (row of the poll or process span it belongs to, or null).
+  messages were processed below).
+- `mates`: `row`, `mate`: polls of process spans, and process spans of polls, of what is in `handlers`.
 - `lost`: per consuming span with a promised producer: `row`, `unseen` links, `orphan`, `beyond` links.
 """
 
@@ -29,6 +30,7 @@ class Consumed:
     ties: pl.DataFrame
     handlers: pl.DataFrame
     lost: pl.DataFrame
+    mates: pl.DataFrame
 
 
 def resolve_links(spans: Steps) -> pl.DataFrame:
@@ -108,8 +110,8 @@ def consuming(spans: Steps, links: pl.DataFrame, rules: Rules) -> Consumed:
         .with_columns(by=pl.lit(BOUNDARY, pl.UInt8))
     )
     ties = pl.concat([sure, guess]).rename({"row": "handler"})
-    handlers, ties = _handlings(own, ties, linked)
-    return Consumed(ties, handlers, _lost(own, linked, ties))
+    handlers, ties, mates = _handlings(own, ties, linked)
+    return Consumed(ties, handlers, _lost(own, linked, ties), mates)
 
 
 def _linked(own: pl.DataFrame, spans: Steps, links: pl.DataFrame, rules: Rules) -> pl.DataFrame:
@@ -143,7 +145,7 @@ def _linked(own: pl.DataFrame, spans: Steps, links: pl.DataFrame, rules: Rules) 
     return far.select("row", "target", "linked", what=what)
 
 
-def _handlings(own: pl.DataFrame, ties: pl.DataFrame, linked: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _handlings(own: pl.DataFrame, ties: pl.DataFrame, linked: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
     # What a span promises to have consumed, seen or not: the distinct producers tied and the links to unknown ones.
     promised = pl.concat(
         [
@@ -198,30 +200,19 @@ def _handlings(own: pl.DataFrame, ties: pl.DataFrame, linked: pl.DataFrame) -> t
     ties = ties.join(replaced.select(handler="outer").unique(), on="handler", how="anti").join(
         told, on=["handler", "producer"], how="anti"
     )
-    inside = (
-        merges.join(live.select("row", "key", n="messages"), on="row")
-        .group_by("poll")
-        .agg(processed=pl.col("n").sum(), mate=pl.col("row").sort_by("key", "row").first())
-    )
+    inside = merges.join(live.select("row", n="messages"), on="row").group_by("poll").agg(processed=pl.col("n").sum())
     live = live.join(inside, left_on="row", right_on="poll", how="left", maintain_order="left")
-    first_poll = (
-        merges.join(own.select("key", poll="row"), on="poll")
-        .sort("row", "key", "poll")
-        .unique("row", keep="first", maintain_order=True)
-        .select("row", first_poll="poll")
-    )
-    live = live.join(first_poll, on="row", how="left", maintain_order="left")
     merged = (role == Role.POLL) & pl.col("processed").is_not_null()
     handlers = live.select(
         "row",
         poll=role == Role.POLL,
         merged=merged,
-        mate=pl.coalesce("first_poll", "mate"),
         handled=pl.when(merged | ((role == Role.POLL) & (pl.col("messages") == 0))).then(0).otherwise(1),
         messages=pl.when(merged).then((pl.col("messages") - pl.col("processed")).clip(0)).otherwise("messages"),
         stated=pl.col("batch").is_not_null(),
     )
-    return handlers, ties
+    mates = [merges.select("row", mate="poll"), merges.select(row="poll", mate="row")]
+    return handlers, ties, pl.concat(mates)
 
 
 def _inherit(ties: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:

@@ -139,6 +139,8 @@ def _handlings(spans: Steps, pairs: pl.DataFrame) -> Facts:
         caller_op=pl.col("x_entry_op"),
         callee_op=pl.when(~pl.col("mute")).then("h_name"),
         n_cause=1,
+        # Who sent is said of the message, which stands in the same minute: but for what came through no producer, and is placed by each of its handlings.
+        instance=pl.when("boundary").then(pl.col("x_instance").fill_null("")),
     )
 
 

@@ -80,10 +80,8 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     published = published.drop("t_system", "t_destination")
     handlers = consumed.handlers
     own = spans.take(handlers["row"], names)
-    mate = spans.take(handlers["mate"], names[:3]).select(
-        m_system="msg_system", m_topic="topic", m_group="consumer_group"
-    )
-    handlers = pl.concat([handlers, own, mate], how="horizontal")
+    handlers = pl.concat([handlers, own], how="horizontal")
+    handlers = handlers.join(_told_by_mates(spans, consumed.mates), on="row", how="left", maintain_order="left")
     asks = handlers.filter(pl.coalesce("topic", "m_topic").is_null() | pl.coalesce("msg_system", "m_system").is_null())
     # A sender may have its destination from another that it is tied to.
     named = published.select(producer="row", x_system="system", x_destination="destination")
@@ -110,6 +108,16 @@ def topics(spans: Steps, published: pl.DataFrame, consumed: Consumed) -> tuple[p
     return published, handlers.with_columns(
         label=topic_label(system, destination), system=system, group=pl.coalesce("consumer_group", "m_group")
     ).drop("topic", "msg_system", "consumer_group", "m_system", "m_topic", "m_group", "x_system", "x_destination")
+
+
+def _told_by_mates(spans: Steps, mates: pl.DataFrame) -> pl.DataFrame:
+    """`row` -> what the polls or process spans that it belongs to say, each from the earliest that says it: `m_system`, `m_topic`, `m_group`."""
+    said_of = spans.take(mates["mate"], ("msg_system", "topic", "consumer_group", "start_ns", "key"))
+    together = pl.concat([mates, said_of], how="horizontal").sort("row", "start_ns", "key", "mate")
+    names = {"m_system": "msg_system", "m_topic": "topic", "m_group": "consumer_group"}
+    return together.group_by("row", maintain_order=True).agg(
+        pl.col(name).drop_nulls().first().alias(as_) for as_, name in names.items()
+    )
 
 
 def said(spans: Steps, prefix: str = "") -> Callable[[pl.DataFrame], pl.DataFrame]:

@@ -15,8 +15,8 @@ from aggregator.advice import ENGLISH
 from aggregator.merge import ERA, GRAINS, by_day, hours_of_shards
 from aggregator.parts import Parts, added, no_parts
 from aggregator.ranges import DAY_S, SIZES, Kept, Segment, covered, days_around, segments, steps, time_range
-from aggregator.rollup import INSTANCE, ROW, add_bags
-from aggregator.services import overfull, service_view, strangers
+from aggregator.rollup import INSTANCE, ROW
+from aggregator.services import overfull, service_view, strangers, told
 from aggregator.summary import summaries
 from aggregator.view import Links, edge_view
 from nexus.model.edge import EdgeHistory, ObservedEdge
@@ -113,9 +113,15 @@ class ObservedStore:
             known = known[place]
             # Unnamed spans have no environment, and tell of the instances of all.
             unnamed = [] if any(edge.source == UNNAMED for edge in known) else found(source=UNNAMED)
-            parts = read(connection, tenant, known + unnamed, spans)
+            edges = [edge.id for edge in known + unnamed]
+            # Counted texts add up, of whatever grain: rows that are not folded yet need no rows made of them first.
+            rows = [
+                observed_read.rows_between(connection, tenant, span.grain, edges, span.start, span.end)
+                for span in spans
+            ]
             full = overfull(observed_read.overfull(connection, tenant, MAX_OVERFULL))
-        bags = add_bags(parts.bags.with_columns(start=pl.lit(0, pl.Int64)))
+        stored_bags = pl.concat([some.select("edge", "bags") for some in rows])
+        bags = told(stored_bags["edge"], stored_bags["bags"])
         return service_view(known + unnamed, bags, delivered, full, language)[: len(known)]
 
     def covered(self, window: TimeRange, step: str = "") -> TimeRange:

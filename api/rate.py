@@ -38,7 +38,9 @@ class RateLimit:
 
     def _wait(self, who: tuple[str, str]) -> float:
         """Seconds until this caller may ask, 0 where it may now, and then one request less is left to it."""
-        now, full = self._clock(), self._per_second * BURST_S
+        now = self._clock()
+        # Room for one request at least: a bucket of less never holds what a request costs, and refuses for ever.
+        full = max(1.0, self._per_second * BURST_S)
         left, since = self._left.get(who, (full, now))
         left = min(full, left + (now - since) * self._per_second)
         if left < 1:

@@ -12,17 +12,20 @@ CALLS = "CALLS_OBSERVED"
 SECOND = 1_000_000_000
 
 
-def reference(raws, *, horizon_s=900, link_horizon_s=86_400, skew_ms=10, rpc=(), paths=(), base_ns=0):
+def reference(raws, *, base_ns=0, **settings):
     """What is right for `raws`: edges, and counters of services by label."""
+    facts, counters = facts_of(raws, **settings)
+    return {"edges": edges(facts, base_ns), "services": counters}
+
+
+def facts_of(raws, *, horizon_s=900, link_horizon_s=86_400, skew_ms=10, rpc=(), paths=()):
+    """What is seen in `raws`, not added up, and counters of services by label."""
     spans = list(distinct([read(raw, SimpleNamespace(rpc=tuple(rpc), paths=tuple(paths))) for raw in raws]))
     spans.sort(key=lambda span: (span.start, span.trace, span.id, span.kind, span.service))
     place(spans, horizon_s * SECOND, link_horizon_s * SECOND)
     clients = Clients(spans, skew_ms * 1_000_000)
     messages = Messages(spans, link_horizon_s * SECOND)
-    return {
-        "edges": edges([*clients.facts(), *messages.facts()], base_ns),
-        "services": services(spans, clients, messages),
-    }
+    return [*clients.facts(), *messages.facts()], services(spans, clients, messages)
 
 
 def callee_end(span):

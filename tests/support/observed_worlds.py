@@ -9,90 +9,11 @@ from __future__ import annotations
 import hashlib
 import random
 
+from observed_world_words import DATABASES, HOSTS, PEERS, QUEUES, REQUESTS, SERVICES, TRACE_STATES
+
 BASE_NS = 1_768_478_400_000_000_000
 MS = 1_000_000
 HOUR_MS = 3_600_000
-SERVICES = (
-    {"service.name": "web", "service.version": "1"},
-    {
-        "service.name": "cart",
-        "service.namespace": "shop",
-        "deployment.environment.name": "prod",
-        "service.version": "2",
-    },
-    {"service.name": "cart", "service.namespace": "shop", "deployment.environment": "stage", "host.name": "n1"},
-    {"service.name": "pay", "deployment.environment.name": "prod", "service.instance.id": "p-1"},
-    {
-        "service.name": "pay",
-        "deployment.environment.name": "prod",
-        "service.instance.id": "p-2",
-        "service.version": "3",
-    },
-    {"service.name": "mail", "k8s.pod.name": "mail-0"},
-    {"service.name": "stock", "service.namespace": "shop", "deployment.environment.name": "prod"},
-    {"service.name": "unknown_service:java", "service.instance.id": "j"},
-    {"service.name": "unknown_service", "deployment.environment.name": "prod", "service.namespace": "shop"},
-    {"service.name": " "},
-    {},
-)
-TRACE_STATES = ("", "", "ot=th:8", "ot=th:c", "x=1,ot=rv:0123456789abcd;th:4", "ot=th:F", "ot=th:0")
-HOSTS = (
-    {"server.address": "api.example.com"},
-    {"server.address": "10.0.0.7", "net.peer.name": "Cart.Example.com."},
-    {"net.peer.name": "localhost", "net.peer.port": 80},
-    {"http.url": "https://u:p@API.example.com:8443/v1/items?id=2"},
-    {"url.full": "http://[fd00::1]:8080/v2"},
-    {"network.peer.address": "10.1.2.3"},
-    {"server.address": "pay"},
-    {"server.address": "/var/run/x.sock"},
-    {"server.address": " ", "net.peer.name": "old.example.com", "http.host": "other"},
-    {"server.address": "127.0.0.1", "network.peer.address": "10.9.9.9", "http.url": "https://b.example.com/x?y"},
-    {"net.sock.peer.addr": "10.1.2.3", "http.host": "edge:9090"},
-    {},
-)
-PEERS = (
-    {"peer.service": "cart"},
-    {"service.peer.name": "ledger", "service.peer.namespace": "bank"},
-    {"peer.service": "unknown_service"},
-    {"service.peer.name": "pay", "peer.service": "legacy"},
-)
-REQUESTS = (
-    {"http.request.method": "GET", "url.path": "/items", "http.response.status_code": 200},
-    {"http.method": "POST", "http.target": "/items?x=1", "http.status_code": "499"},
-    {"http.request.method": "GET", "url.path": "/healthz"},
-    {"rpc.system": "grpc", "rpc.service": "shop.Cart", "rpc.method": "Get", "rpc.grpc.status_code": 0},
-    {"rpc.system.name": "grpc", "rpc.method": "shop.Cart/Put", "rpc.status_code": "CANCELLED"},
-    {
-        "rpc.system": "grpc",
-        "rpc.service": "opentelemetry.proto.collector.trace.v1.TraceService",
-        "rpc.method": "Export",
-    },
-    {"graphql.operation.type": "query", "http.request.method": "POST"},
-    {
-        "http.request.method": "GET",
-        "http.method": "POST",
-        "http.status_code": "499",
-        "http.response.status_code": "200",
-    },
-    {"rpc.system.name": "connect_rpc", "rpc.system": "grpc", "rpc.method": "/shop.Cart/Get"},
-    {"rpc.system": "grpc", "rpc.response.status_code": "1", "rpc.grpc.status_code": 0},
-    {},
-)
-DATABASES = (
-    {"db.system": "postgresql", "db.name": "app", "db.operation": "SELECT", "db.sql.table": "items"},
-    {"db.system.name": "mssql", "db.namespace": "main", "server.address": "db1", "db.operation.name": "EXEC"},
-    {"db.system": "redis", "db.redis.database_index": 3, "net.peer.name": "10.0.0.9"},
-    {"db.name": "orphan"},
-    {"db.system.name": "MySQL", "db.system": "mssql", "db.namespace": " ", "db.name": "old", "db.collection.name": "c"},
-    {"db.system": "other_sql", "server.address": "db1", "peer.service": "warehouse"},
-)
-QUEUES = (
-    {"messaging.system": "kafka", "messaging.destination.name": "orders", "messaging.kafka.consumer.group": "g1"},
-    {"messaging.system": "rabbitmq", "messaging.destination": "", "messaging.rabbitmq.routing_key": "mails"},
-    {"messaging.system": "kafka", "messaging.destination.name": "reply-7", "messaging.destination.temporary": True},
-    {"messaging.system": "AmazonSQS", "messaging.destination.template": "q-{id}", "messaging.destination.name": "q-1"},
-    {"messaging.system": "kafka"},
-)
 
 
 class World:
@@ -114,7 +35,7 @@ class World:
     def span(self, resource, trace, parent, kind, start, length, attributes=None, **more):
         """`start` and `length` in ms. A few microseconds of their own keep starts and durations apart."""
         self.clock += 1
-        begin = BASE_NS + round(start * MS) + self.clock * 1000
+        begin = BASE_NS + round(start * 1000) * 1000 + self.clock * 1000
         if self.chance(0.01):
             length = -length
         own = {
@@ -146,7 +67,16 @@ class World:
         inner = around
         if self.chance(0.3):
             inner = self.span(around["resource"], around["trace"], around, "INTERNAL", start, length, self.some(HOSTS))
-        shapes = (self.call, self.call, self.database, self.outside, self.publish, self.hedge, self.local)
+        shapes = (
+            self.call,
+            self.call,
+            self.database,
+            self.outside,
+            self.publish,
+            self.transaction,
+            self.hedge,
+            self.local,
+        )
         for number in range(self.rng.randint(0, 3) if depth else 0):
             self.rng.choice(shapes)(inner, depth, start + number * 3, max(1, length / 3))
 
@@ -248,6 +178,36 @@ class World:
         self.published.append((queue, made))
         for _ in range(self.rng.choice((0, 1, 1, 2))):
             self.consume(queue, made, depth, start)
+
+    def transaction(self, around, depth, start, length):
+        """What a transactional producer sends, to several destinations at once; an attempt that is aborted is made again. Beginning, commit and abort are no messages."""
+        resource, trace = around["resource"], around["trace"]
+        for attempt in range(self.rng.choice((1, 1, 2))):
+            begin = start + attempt * 2 * length
+            whole = self.span(resource, trace, around, self.rng.choice(("INTERNAL", "CLIENT")), begin, length)
+            if self.chance(0.4):
+                # The outbox: what is sent is written with what it tells of.
+                self.client(whole, begin, length / 4, self.some(DATABASES))
+            queues = [self.some(QUEUES) for _ in range(self.rng.randint(1, 3))]
+            # Each is sent when it is made, or all are sent at the end: one send carries what was created for several destinations.
+            together = self.chance(0.3)
+            operation = {"messaging.operation.type": "create" if together else "send"}
+            made = [
+                self.span(resource, trace, whole, "PRODUCER", begin + number, 1, queue | operation)
+                for number, queue in enumerate(queues)
+            ]
+            if together:
+                said = {"messaging.operation.type": "send"} | self.some((queues[0], {"messaging.system": "kafka"}))
+                self.span(resource, trace, whole, "CLIENT", begin + 5, 2, said, links=self.link(*made))
+            end = {"messaging.system": "kafka"} | self.some(
+                ({"messaging.operation.type": "settle"}, {"messaging.operation": "commit"}, {"rpc.system": "kafka"})
+            )
+            links = self.link(*(made if self.chance(0.5) else ()))
+            self.span(resource, trace, whole, self.rng.choice(("CLIENT", "INTERNAL")), begin + 8, 1, end, links=links)
+        for queue, one in zip(queues, made, strict=True):
+            self.published.append((queue, [one]))
+            if self.chance(0.6):
+                self.consume(queue, [one], depth, start + length)
 
     def consume(self, queue, made, depth, start):
         resource, one = self.some(SERVICES), self.rng.choice(made)

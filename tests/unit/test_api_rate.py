@@ -61,6 +61,21 @@ def test_twice_the_rate_at_once_and_then_the_rate() -> None:
     assert statuses(asked(limited, principal("fast"), 9)) == [204] * 8 + [429]
 
 
+@pytest.mark.parametrize("per_second", [0.5, 0.3, 0.01])
+def test_less_than_a_request_in_the_time_of_a_burst_passes_one_at_a_time(per_second: float) -> None:
+    clock = Clock()
+    limited = RateLimit(_ok, per_second, clock)
+    for _ in range(2):
+        passed, refused = asked(limited, principal("slow"), 2)
+        assert statuses([passed, refused]) == [204, 429]
+        wait_s = int(refused.headers["Retry-After"])
+        clock.now += 0.9 / per_second
+        assert statuses(asked(limited, principal("slow"), 1)) == [429]
+        # As long as it was told to wait, from when it was told.
+        clock.now += wait_s - 0.9 / per_second
+    assert statuses(asked(limited, principal("slow"), 1)) == [204]
+
+
 def test_callers_do_not_share() -> None:
     limited = RateLimit(_ok, 1, Clock())
     assert statuses(asked(limited, principal("fast"), 3)) == [204, 204, 429]

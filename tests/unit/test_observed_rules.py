@@ -324,3 +324,19 @@ def test_a_send_carries_create_spans_of_its_own_service_alone():
         found = edges(created, span(service, "2", kind="CLIENT", trace="u", links=[("t", "1")], attributes=send))
         assert found["c", "PUBLISHES", "kafka/orders"]["messages"] == 1
         assert found.get(("a", "PUBLISHES", "kafka/orders"), {}).get("messages") == messages
+
+
+@pytest.mark.parametrize("first", ["2", "3"])
+def test_of_several_polls_that_brought_a_message_each_tells_what_the_others_do_not(first):
+    """Whichever comes first: what a poll does not say is no answer."""
+    says = {"2": KAFKA, "3": ORDERS | {"messaging.consumer.group.name": "g"}}
+    receive = {"messaging.operation.type": "receive"}
+    polls = [
+        span("b", number, kind="CONSUMER", trace=f"p{number}", links=[("t", "1")], attributes=says[said] | receive)
+        for number, said in (("2", first), ("3", "3" if first == "2" else "2"))
+    ]
+    process = span("b", "4", kind="CONSUMER", trace="q", links=[("t", "1")], attributes=PROCESS)
+    found = edges(span("a", "1", kind="PRODUCER"), *polls, process)
+    handled = {key: edge["handled"] for key, edge in found.items() if key[1] == "SUBSCRIBES" and edge["handled"]}
+    assert handled == {("b", "SUBSCRIBES", "kafka/orders"): 1}
+    assert found["b", "SUBSCRIBES", "kafka/orders"]["consumer_groups"] == {"g": 1}
