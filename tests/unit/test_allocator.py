@@ -28,4 +28,4 @@ def test_it_is_set_before_polars_is_imported() -> None:
     )
     env = {name: value for name, value in os.environ.items() if name != VARIABLE}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "dirty_decay_ms:60000,muzzy_decay_ms:60000"
+    assert done.stdout.splitlines()[-1] == "dirty_decay_ms:20000,muzzy_decay_ms:0"
