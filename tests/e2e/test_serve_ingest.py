@@ -39,6 +39,12 @@ def test_the_role_reads_its_roots_and_follows_them(tmp_path, database, database_
         until(lambda: titles() == {"Old", "New"})
         (root / "old.md").unlink()
         until(lambda: titles() == {"New"})
+        # What is written and deleted before changes settle was never there.
+        brief = root / "brief.md"
+        brief.write_text("# Brief\n\nText.\n", encoding="utf-8")
+        brief.unlink()
+        (root / "last.md").write_text("# Last\n\nText.\n", encoding="utf-8")
+        until(lambda: titles() == {"New", "Last"})
         process.terminate()
         assert process.wait(PATIENCE_S) == 0
     finally:

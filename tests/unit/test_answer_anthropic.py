@@ -106,4 +106,10 @@ def test_evidence_is_delimited_by_a_word_that_it_cannot_hold() -> None:
     assert message.count(f"</evidence-{mark}>") == len(found.edges) + len(found.passages)
     assert all(mark not in p.hit.passage.text for p in found.passages)
     assert boundary(found) == mark
+    # Who wrote a passage is said beside it: what a model wrote weighs less.
+    told = {
+        p.marker: f'marker="[{p.marker}]" kind="passage" provenance="{p.hit.passage.tier.value}"'
+        for p in found.passages
+    }
+    assert told and all(head in message for head in told.values())
     assert len(user_message(found, 2_000)) < 4_500
